@@ -1,0 +1,1 @@
+"""Lineclear: the approval inbox for AI agents. This package is the agent's small public API."""

@@ -1,0 +1,1 @@
+"""The agent's side: resume stores, gate, executor, approval handlers."""

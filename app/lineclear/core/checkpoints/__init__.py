@@ -1,0 +1,1 @@
+"""What agents write: strict reading, the systems' formats, and text that is safe to show."""

@@ -1,0 +1,1 @@
+"""The operator's side: sources, scan, watch, feed, decide, launch, settings."""

@@ -1,0 +1,1 @@
+"""The approval protocol on disk: four facts per call, each a file created once and never rewritten."""

@@ -1,0 +1,249 @@
+"""The ledger's wire records: frozen, strict, versioned, refusing what they do not know."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.errors import Unreadable
+
+Hex32 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+Hex64 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+VerdictName = Literal["approve", "deny", "modify", "result", "expired", "withdrawn"]
+OutcomeName = Literal["ok", "error", "denied", "expired", "withdrawn", "refused", "resolved"]
+LAPSING: frozenset[str] = frozenset({"approve", "modify", "result"})
+"""Verdicts that lose their force with time; a denial stands for ever."""
+
+
+def new_nonce() -> str:
+    """Give 32 fresh random hex digits: a record's nonce, a store's or a call's id."""
+    return secrets.token_hex(16)
+
+
+def format_instant(at: datetime) -> str:
+    """Write an instant as RFC 3339 in UTC with microseconds, for example 2026-11-29T16:23:33.120000Z."""
+    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_instant(value: object) -> object:
+    """Read an RFC 3339 instant; what is no string with an offset is left for pydantic to refuse."""
+    if isinstance(value, str) and len(value) <= 40:
+        at = datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise ValueError("an instant needs an offset")
+        return at.astimezone(UTC)
+    return value
+
+
+Instant = Annotated[datetime, BeforeValidator(parse_instant), PlainSerializer(format_instant)]
+
+
+class Record(BaseModel):
+    """Base of all records: `encode` and `decode` are exact inverses on meaning."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", arbitrary_types_allowed=True)
+    kind: ClassVar[str]
+
+    def encode(self) -> bytes:
+        """Give the record's bytes: compact JSON of the fields that were set."""
+        return jsontext.compact(self.model_dump(mode="python", exclude_unset=True))
+
+    @classmethod
+    def decode(cls, raw: bytes, path: str | None = None) -> Self:
+        """Read strictly; raises Unreadable with `damaged`, whatever is wrong with the bytes."""
+        try:
+            return cls.model_validate(jsontext.parse(raw))
+        except (Unreadable, ValidationError, ValueError) as why:
+            first = str(why).splitlines()[0][:200]
+            raise Unreadable("damaged", f"The {cls.kind} record cannot be read: {first}", path) from why
+
+
+class Owner(Record):
+    """Which process: enough to tell it from a later one with the same pid."""
+
+    kind = "owner"
+    pid: int
+    start_ticks: int
+    """Field 22 of /proc/PID/stat in raw clock ticks (elsewhere: the platform's start time)."""
+    boot_id: str
+    pid_ns: str
+    host: str
+
+
+class Person(Record):
+    """Who decided: the uid is a fact, the name is what that person calls themself."""
+
+    kind = "person"
+    uid: int
+    name: str = Field(max_length=200)
+    host: str
+
+
+class Limits(Record):
+    """Budget limits of the run, None where there is none."""
+
+    kind = "limits"
+    iteration: int | None = None
+    tool_calls: int | None = None
+    tokens: int | None = None
+
+
+class Tokens(Record):
+    """Tokens by kind, None where not reported."""
+
+    kind = "tokens"
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cache: int | None = None
+
+
+class RequestBlock(Record):
+    """The `lineclear` key of a native request, beside the keys of lc-agents' PendingApproval."""
+
+    kind = "request"
+    v: Literal[1]
+    nonce: Hex32
+    seq: int = Field(ge=1, le=999_999)
+    aid: Hex32
+    store_id: Hex32
+    call_key: Hex64
+    key: str | None = None
+    again_of: Hex32 | None = None
+    created_at: Instant
+    expires_at: Instant | None = None
+    limits: Limits | None = None
+    usage: Tokens | None = None
+    reported: tuple[Literal["iteration", "tool_calls", "tokens"], ...] = ()
+    """Counters that the agent really has; the others stand as 0 in the required keys and mean nothing."""
+    agent: str = Field(max_length=200)
+    adapter: str | None = None
+    description: str | None = None
+    tool_schema: dict[str, Any] | None = None
+    repeats: Hex32 | None = None
+    """aid of an identical call of this lane that finished before."""
+    marked_cut: bool | None = None
+    """The agent says that what it shows is not the whole call."""
+
+
+class Decision(Record):
+    """One verdict on exactly the bytes that were shown."""
+
+    kind = "decision"
+    v: Literal[1]
+    nonce: Hex32
+    store_id: Hex32 | None = None
+    """None only in the ledger of a foreign store, which has no FORMAT."""
+    seq: int | None = None
+    aid: Hex32
+    request_sha256: Hex64
+    file_sha256: Hex64 | None = None
+    verdict: VerdictName
+    arguments: Any = None
+    """Set (even to null) exactly when the verdict is `modify`."""
+    result: Any = None
+    """Set exactly when the verdict is `result`."""
+    reason: str | None = Field(default=None, max_length=20_000)
+    note: str | None = Field(default=None, max_length=20_000)
+    by: Person
+    at: Instant
+    boot_id: str
+    boottime_ns: int
+    valid_for_s: float
+    shown: dict[str, Any] = Field(default_factory=dict)
+    native: Any = None
+    sig: str | None = None
+
+
+class Start(Record):
+    """The fence: durable before the tool runs."""
+
+    kind = "start"
+    v: Literal[1]
+    nonce: Hex32
+    owner: Owner
+    at: Instant
+    decision: dict[str, Any]
+    """The whole decision, as parsed."""
+
+
+class Revocation(Record):
+    """Who took an approval back, and when."""
+
+    kind = "revocation"
+    by: Person
+    at: Instant
+
+
+class Revoked(Record):
+    """An approval taken back: it holds the start slot, so nothing can start."""
+
+    kind = "start"
+    v: Literal[1]
+    nonce: Hex32
+    revoked: Revocation
+
+
+class Outcome(Record):
+    """How a call ended, written once, before the guarded function returns."""
+
+    kind = "outcome"
+    v: Literal[1]
+    nonce: Hex32
+    outcome: OutcomeName
+    result: str | None = None
+    """The text that the model gets; absent where it stands in the `.result` file beside it."""
+    result_sha256: Hex64 | None = None
+    preview: str = Field(default="", max_length=400)
+    ended_at: Instant
+    code: str | None = None
+    """Reason code of a refusal."""
+    resolution: Literal["ran", "not_run", "ask_again"] | None = None
+    by: Person | None = None
+    """Who resolved or took back."""
+    exit_code: int | None = None
+    duration_ms: int | None = None
+
+
+class StoreFormat(Record):
+    """`.approvals/FORMAT`: marks a native store and the folder it was made in."""
+
+    kind = "FORMAT"
+    v: Literal[1]
+    store_id: Hex32
+    dev: int
+    ino: int
+    group: int | None = None
+
+
+class RunInfo(Record):
+    """`run.json` of a run folder."""
+
+    kind = "run"
+    v: Literal[1]
+    nonce: Hex32
+    run_id: Hex32
+    agent: str
+    adapter: str
+    snapshot: str | None = None
+    trace_id: str | None = None
+    created_at: Instant
+
+
+class Launch(Record):
+    """Relaunch attempt N of a call."""
+
+    kind = "launch"
+    v: Literal[1]
+    nonce: Hex32
+    n: int = Field(ge=1)
+    by: Person
+    at: Instant
+    argv: tuple[str, ...]
+    cwd: str
+    log: str
+    """File name of the output beside this record."""
+    owner: Owner | None = None

@@ -1,0 +1,1 @@
+"""Agents for the demo: real processes on the real core."""
