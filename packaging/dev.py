@@ -42,6 +42,9 @@ QT_PACKAGES = (
     "libfontconfig1",
     "libgl1",
     "libglib2.0-0",
+    "libwayland-client0",
+    "libwayland-cursor0",
+    "libwayland-egl1",
     "libx11-xcb1",
     "libxcb-cursor0",
     "libxcb-icccm4",
@@ -50,11 +53,14 @@ QT_PACKAGES = (
     "libxcb-randr0",
     "libxcb-render-util0",
     "libxcb-shape0",
+    "libxcb-shm0",
+    "libxcb-sync1",
+    "libxcb-xfixes0",
     "libxcb-xkb1",
     "libxkbcommon-x11-0",
     "libxkbcommon0",
 )
-"""What the PySide6 wheel leaves to the system, for the X11 platform; measured on Debian 12."""
+"""What the PySide6 wheel leaves to the system for X11 and Wayland (from ldd on Debian 12)."""
 
 DESKTOP_PACKAGES = (
     "at-spi2-core",
@@ -108,8 +114,10 @@ def run(argv: list[str], failure: str) -> None:
         raise SetupError(f"{failure} (exit code {code} of: {shlex.join(argv)})")
 
 
-def output(argv: list[str], env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Exit code and output of a program that only looks; 127 when it cannot be started."""
+def output(
+    argv: list[str], env: dict[str, str] | None = None, seconds: float = 60
+) -> tuple[int, str]:
+    """Exit code and output of a program; 127 when it cannot be started or outlasts `seconds`."""
     try:
         done = subprocess.run(
             argv,
@@ -117,7 +125,7 @@ def output(argv: list[str], env: dict[str, str] | None = None) -> tuple[int, str
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=env,
-            timeout=60,
+            timeout=seconds,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -293,19 +301,14 @@ def install_packages(names: tuple[str, ...], purpose: str) -> bool:
         say(f"they need root, so this goes on without. To install them: sudo sh -c '{by_hand}'")
         return False
     say(f"installing Debian packages, {purpose}: {' '.join(missing)}")
-    wait = ["-o", "DPkg::Lock::Timeout=300", "-qq"]
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    variables = ["env", "DEBIAN_FRONTEND=noninteractive"]
-    code = 0
+    # Not in the environment: sudo would drop it.
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
+    options = ["-q", "-o", "DPkg::Lock::Timeout=300", "-o", "Dpkg::Use-Pty=0"]
+    code, text = 0, ""
     for arguments in (["update"], install[1:]):
-        # stdout too goes to stderr: dpkg's lines are no part of what the tests print.
-        code = subprocess.call(
-            [*prefix, *variables, "apt-get", *wait, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
-            env=env,
-        )
+        code, text = output([*apt, *options, *arguments], seconds=1200)
     if code != 0:
+        print(text, file=sys.stderr)
         say(f"apt-get failed (exit code {code}); this goes on without. By hand: {by_hand}")
     return code == 0
 
