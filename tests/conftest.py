@@ -1,0 +1,90 @@
+"""What every test stands on: a home of its own, Qt offscreen, and no warning left unread."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+TESTS = Path(__file__).parent
+
+KINDS = {"e2e": 180, "stress": 900}
+"""Folders whose tests are a kind of their own, and the seconds that one such test may take."""
+
+hypothesis.settings.register_profile("local", deadline=None)
+# There an example's time says nothing, and what failed has to fail again at the next run.
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--onscreen", action="store_true", help="show the windows under test")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if not config.getoption("--onscreen"):
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ["QT_API"] = "pyside6"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        kind = item.path.relative_to(TESTS).parts[0]
+        if kind in KINDS:
+            item.add_marker(kind)
+            if item.get_closest_marker("timeout") is None:
+                item.add_marker(pytest.mark.timeout(KINDS[kind]))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder that this test and its processes take for the user's."""
+    home = tmp_path_factory.mktemp("home")
+    runtime = home / "run"
+    runtime.mkdir(mode=0o700)
+    places = {
+        "HOME": home,
+        "USERPROFILE": home,
+        "APPDATA": home / "AppData" / "Roaming",
+        "LOCALAPPDATA": home / "AppData" / "Local",
+        "LINECLEAR_HOME": home / "lineclear",
+        "XDG_CACHE_HOME": home / ".cache",
+        "XDG_CONFIG_HOME": home / ".config",
+        "XDG_DATA_HOME": home / ".local" / "share",
+        "XDG_RUNTIME_DIR": runtime,
+        "XDG_STATE_HOME": home / ".local" / "state",
+    }
+    for name, place in places.items():
+        monkeypatch.setenv(name, str(place))
+    # A test neither notifies nor asks the desktop of the person who runs it.
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    return home
+
+
+class _Warnings(logging.Handler):
+    """Keeps what was logged at WARNING and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_warning(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which Lineclear warned; a test that asks for `caplog` looks for itself."""
+    if "caplog" in request.fixturenames:
+        yield
+        return
+    kept = _Warnings()
+    logger = logging.getLogger("lineclear")
+    logger.addHandler(kept)
+    yield
+    logger.removeHandler(kept)
+    if kept.lines:
+        pytest.fail("unexpected warnings:\n" + "\n".join(kept.lines), pytrace=False)
