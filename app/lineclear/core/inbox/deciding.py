@@ -26,7 +26,9 @@ def operator(settings: Settings) -> Person:
     raise NotImplementedError
 
 
-def may_decide(row: Row, origin: Origin, verdict: str, *, despite: frozenset[str] = frozenset()) -> None:
+def may_decide(
+    row: Row, origin: Origin, verdict: str, *, despite: frozenset[str] = frozenset()
+) -> None:
     """Raise Refusal (code and sentence) if this verdict may not be given for this row this way.
 
     Blocked rows never; Stop warnings need their code in DESPITE for approve and modify; a notification never

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import Row, strongest_first
 from lineclear.core.inbox.scan import SourceHealth, StoreRows
+from lineclear.core.ledger.state import State
+
+TWIN = "twin"
+DUPLICATE = "duplicate_id"
+_CAN_RUN = frozenset(
+    {
+        State.PENDING,
+        State.HELD,
+        State.APPROVED,
+        State.LAPSED,
+        State.RUNNING,
+        State.UNCERTAIN,
+    }
+)
+"""States in which the same call elsewhere can still run, runs, or may have run."""
+_OPEN = frozenset({State.PENDING, State.HELD, State.APPROVED, State.LAPSED})
+"""States in which a person can still keep the call from running a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +41,148 @@ class Diff:
     complete: bool = False
     """The first scan of all sources is done."""
 
+    def __bool__(self) -> bool:
+        return bool(
+            self.added or self.changed or self.removed or self.health is not None or self.complete
+        )
 
+
+def split(diff: Diff, most: int) -> Iterator[Diff]:
+    """Cut a diff into diffs of at most MOST rows; health and `complete` go with the last one."""
+    work: list[tuple[str, Row | str]] = [
+        *(("removed", row_id) for row_id in diff.removed),
+        *(("changed", row) for row in diff.changed),
+        *(("added", row) for row in diff.added),
+    ]
+    last = max(0, (len(work) - 1) // most)
+    for number in range(last + 1):
+        part = work[number * most : (number + 1) * most]
+        yield Diff(
+            added=tuple(row for kind, row in part if kind == "added" and isinstance(row, Row)),
+            changed=tuple(row for kind, row in part if kind == "changed" and isinstance(row, Row)),
+            removed=tuple(row for _, row in part if isinstance(row, str)),
+            health=diff.health if number == last else None,
+            complete=diff.complete and number == last,
+        )
+
+
+@dataclass(slots=True)
 class Feed:
-    """Holds the last rows of each store and turns new ones into diffs; marks twins across stores."""
+    """Holds each store's last rows and turns new ones into diffs; marks twins across stores."""
+
+    _stores: dict[Path, dict[str, Row]] = field(default_factory=dict)
+    _found: dict[str, dict[Path, Row]] = field(default_factory=dict)
+    """Rows as scanned, by id and store: an id is in two stores only when somebody copied it."""
+    _key: dict[str, str] = field(default_factory=dict)
+    """Under which digest an id is entered in `_same`."""
+    _same: dict[str, set[str]] = field(default_factory=dict)
+    """Ids of the calls that do the same and can still run, run, or may have run."""
+    _shown: dict[str, dict[str, Row]] = field(default_factory=dict)
+    """What was given out for each scanned id, by the id that it was given out under."""
+
+    def rows(self) -> list[Row]:
+        """Give all rows as they stand after the last update, in no special order."""
+        return [row for shown in self._shown.values() for row in shown.values()]
 
     def update(self, stores: list[StoreRows]) -> Diff:
         """Take newly scanned stores and give what changed."""
-        raise NotImplementedError
+        touched: set[str] = set()
+        for scanned in stores:
+            self._take(scanned, touched)
+        touched |= self._reindex(touched)
+        return self._compare(touched)
+
+    def _take(self, scanned: StoreRows, touched: set[str]) -> None:
+        before = self._stores.pop(scanned.store, {})
+        now = {row.id: row for row in scanned.rows}
+        if now:
+            self._stores[scanned.store] = now
+        for row_id in before.keys() - now.keys():
+            places = self._found[row_id]
+            del places[scanned.store]
+            if not places:
+                del self._found[row_id]
+            touched.add(row_id)
+        for row_id, row in now.items():
+            if before.get(row_id) != row:
+                self._found.setdefault(row_id, {})[scanned.store] = row
+                touched.add(row_id)
+
+    def _first(self, row_id: str) -> Row | None:
+        return next(iter(self._found.get(row_id, {}).values()), None)
+
+    def _reindex(self, touched: set[str]) -> set[str]:
+        """Enter touched rows under their digests; give others that became or ceased to be twins.
+
+        The others are looked at only when a digest goes from one call to two or back: with
+        thousands of equal calls one more must not cost thousands of comparisons.
+        """
+        had_twins: dict[str, bool] = {}
+        for row_id in touched:
+            row = self._first(row_id)
+            key = None if row is None or row.state not in _CAN_RUN else row.same
+            old = self._key.get(row_id)
+            if key == old:
+                continue
+            for each in (old, key):
+                if each is not None:
+                    had_twins.setdefault(each, len(self._same.get(each, ())) > 1)
+            if old is not None:
+                self._same[old].discard(row_id)
+                del self._key[row_id]
+            if key is not None:
+                self._same.setdefault(key, set()).add(row_id)
+                self._key[row_id] = key
+        others: set[str] = set()
+        for key, had in had_twins.items():
+            members = self._same[key]
+            if (len(members) > 1) != had:
+                others |= members
+            if not members:
+                del self._same[key]
+        return others
+
+    def _compare(self, touched: set[str]) -> Diff:
+        added: list[Row] = []
+        changed: list[Row] = []
+        removed: list[str] = []
+        for row_id in touched:
+            old = self._shown.pop(row_id, {})
+            now = self._view(row_id)
+            if now:
+                self._shown[row_id] = now
+            removed += old.keys() - now.keys()
+            for given, row in now.items():
+                if given not in old:
+                    added.append(row)
+                elif old[given] != row:
+                    changed.append(row)
+        return Diff(added=tuple(added), changed=tuple(changed), removed=tuple(removed))
+
+    def _view(self, row_id: str) -> dict[str, Row]:
+        """Give the rows to show for one scanned id, by the ids to show them under."""
+        view: dict[str, Row] = {}
+        for place, row in self._found.get(row_id, {}).items():
+            given = self._marked(row) if not view else _as_duplicate(row, place)
+            view[given.id] = given
+        return view
+
+    def _marked(self, row: Row) -> Row:
+        if row.state in _OPEN and row.same is not None and len(self._same[row.same]) > 1:
+            return replace(row, warnings=strongest_first((*row.warnings, TWIN)))
+        return row
+
+
+def _as_duplicate(row: Row, place: Path) -> Row:
+    """Show a call whose id stands in another store already: visible, never decidable."""
+    digest = hashlib.sha256(f"{row.id}\n".encode() + os.fsencode(place)).hexdigest()
+    return replace(
+        row,
+        id=digest,
+        state=State.UNREADABLE,
+        reason_code=DUPLICATE,
+        reason=f"Another store holds a call with the same id, {row.id[:8]}: one is a copy.",
+        decision=None,
+        outcome=None,
+        closed=False,
+    )

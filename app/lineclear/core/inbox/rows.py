@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.checkpoints.model import Checkpoint, Counters, Json, Usage
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Usage
+from lineclear.core.checkpoints.warnings import LEVELS, Level
 from lineclear.core.ledger.liveness import LockState, Process
-from lineclear.core.ledger.records import Decision, Launch, Outcome
+from lineclear.core.ledger.records import Decision, Launch, Outcome, format_instant
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import CallRecords, Shown
+
+_NOT_REPORTED = Counters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +37,16 @@ class Row:
     """Groups the calls of one run: trace id, else the run folder's path."""
     outcome: str | None = None
     tool: str | None = None
-    arguments: Json = None
+    arguments: Json = MISSING
     """The asked arguments; MISSING where there are none to show."""
     item: str = ""
     seq: int | None = None
     sha256: str | None = None
     """Digest of the bytes that a decision would be bound to."""
-    counters: Counters = Counters()
-    limits: Counters = Counters()
+    same: str | None = None
+    """Digest over tool and arguments: equal for two calls that do the same."""
+    counters: Counters = _NOT_REPORTED
+    limits: Counters = _NOT_REPORTED
     usage: Usage | None = None
     process: Process = Process.UNKNOWN
     pid: int | None = None
@@ -85,6 +92,61 @@ class Detail:
     result: str | None = None
 
 
+def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
+    """Give warning codes each once, the strongest level first, else in the order given."""
+    return tuple(sorted(dict.fromkeys(codes), key=lambda code: -LEVELS.get(code, Level.NOTE)))
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    r"""Give a path as text that any UTF-8 output takes: bytes that are no UTF-8 become `\xNN`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def row_json(row: Row) -> dict[str, Any]:
-    """Give the object that `lineclear list --json` prints for a row."""
-    raise NotImplementedError
+    """Give the object that `lineclear list --json` prints for a row.
+
+    Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
+    """
+    return {
+        "id": row.id,
+        "system": row.system,
+        "state": row.state.value,
+        "outcome": row.outcome,
+        "store": path_text(row.store),
+        "agent": row.agent,
+        "tool": row.tool,
+        "arguments": None if row.arguments is MISSING else row.arguments,
+        "iteration": row.counters.iteration,
+        "tool_calls": row.counters.tool_calls,
+        "tokens": row.counters.tokens,
+        "limits": {
+            "iteration": row.limits.iteration,
+            "tool_calls": row.limits.tool_calls,
+            "tokens": row.limits.tokens,
+        },
+        "usage": _usage_json(row.usage),
+        "process": row.process.value,
+        "reason_code": row.reason_code,
+        "warnings": list(row.warnings),
+        "asked_at": _instant_json(row.asked_at),
+        "file_time": _instant_json(row.file_time),
+        "expires_at": _instant_json(row.expires_at),
+        "decision": _decision_json(row.decision),
+    }
+
+
+def _usage_json(usage: Usage | None) -> dict[str, int | None] | None:
+    if usage is None:
+        return None
+    return {"in": usage.tokens_in, "out": usage.tokens_out, "cache": usage.cache}
+
+
+def _instant_json(at: datetime | None) -> str | None:
+    return None if at is None else format_instant(at)
+
+
+def _decision_json(decision: Decision | None) -> dict[str, Any] | None:
+    """Give the decision record as it stands on disk."""
+    if decision is None:
+        return None
+    return decision.model_dump(mode="python", exclude_unset=True)

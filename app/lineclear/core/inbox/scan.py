@@ -52,7 +52,9 @@ class Scanner:
         raise NotImplementedError
 
 
-def scan_once(settings: Settings, sources: Iterable[SourceSetting], *, every_closed: bool = False) -> list[Row]:
+def scan_once(
+    settings: Settings, sources: Iterable[SourceSetting], *, every_closed: bool = False
+) -> list[Row]:
     """Scan everything once, oldest call first, for `list` and `show`."""
     raise NotImplementedError
 

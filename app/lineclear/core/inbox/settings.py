@@ -2,65 +2,206 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import platformdirs
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+)
+from pydantic_core import PydanticSerializationError
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.ledger import commit
+
+FILE_NAME = "settings.json"
+VERSION = 1
+_MAX_BYTES = 4 << 20
+_ENV_NAME = re.compile(r"[^=\x00]+")
 
 
 def home() -> Path:
     """The folder of settings and history: $LINECLEAR_HOME, else the platform's config folder."""
-    raise NotImplementedError
+    own = os.environ.get("LINECLEAR_HOME")
+    if own:
+        return _absolute(Path(own))
+    return platformdirs.user_config_path("lineclear", appauthor=False)
+
+
+def default_source() -> Path:
+    """$LINECLEAR_HOME/agents, else <user data>/lineclear/agents."""
+    own = os.environ.get("LINECLEAR_HOME")
+    if own:
+        return _absolute(Path(own)) / "agents"
+    return platformdirs.user_data_path("lineclear", appauthor=False) / "agents"
+
+
+def _absolute(path: Path) -> Path:
+    # abspath, not resolve: a watched symlink is shown under the name that the operator gave.
+    return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111
+
+
+def _check_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
+    if not os.path.isabs(argv[0]):  # noqa: PTH117
+        raise ValueError("the program must be an absolute path, for example /usr/bin/python3")
+    if any("\x00" in part for part in argv):
+        raise ValueError("an argument cannot hold a NUL")
+    return argv
+
+
+def _check_env(env: dict[str, str]) -> dict[str, str]:
+    for name, value in env.items():
+        if not _ENV_NAME.fullmatch(name) or "\x00" in value:
+            raise ValueError("an environment name cannot be empty or hold '=' or a NUL")
+    return env
+
+
+AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 
 
 class SourceSetting(BaseModel):
     """One watched root directory."""
 
     model_config = ConfigDict(extra="allow")
-    path: Path
+    path: AbsolutePath
+    """`~` is expanded."""
     paused: bool = False
     polling: bool = False
+    """Look every 2 s instead of waiting for events: for network and sync folders."""
     depth: int = Field(default=4, ge=1, le=16)
+    """How many folders below `path` a store may stand."""
 
 
 class LaunchSetting(BaseModel):
     """A resume command for a source or an agent; nothing in it comes from a checkpoint."""
 
     model_config = ConfigDict(extra="allow")
-    source: Path | None = None
+    source: AbsolutePath | None = None
     agent: str | None = None
-    argv: tuple[str, ...] = Field(min_length=1)
+    argv: Annotated[tuple[str, ...], AfterValidator(_check_argv)] = Field(min_length=1)
     """Absolute program path first; only {store}, {aid} and {checkpoint} are replaced."""
-    cwd: Path | None = None
-    env: dict[str, str] = Field(default_factory=dict)
+    cwd: AbsolutePath | None = None
+    env: Annotated[dict[str, str], AfterValidator(_check_env)] = Field(default_factory=dict)
     """Environment variables added to the allow-listed ones."""
+
+
+def _default_sources() -> tuple[SourceSetting, ...]:
+    return (SourceSetting(path=default_source()),)
 
 
 class Settings(BaseModel):
     """The whole settings file; unknown keys are kept."""
 
     model_config = ConfigDict(extra="allow")
-    v: int = 1
-    sources: tuple[SourceSetting, ...] = ()
+    v: int = VERSION
+    sources: tuple[SourceSetting, ...] = Field(default_factory=_default_sources)
+    """Absent: the default source; an empty list: nothing is watched."""
     launch: tuple[LaunchSetting, ...] = ()
-    operator: str | None = None
-    valid_live_s: float = 15 * 60.0
-    valid_dead_s: float = 7 * 86400.0
+    operator: str | None = Field(default=None, max_length=200)
+    valid_live_s: float = Field(default=15 * 60.0, gt=0, le=366 * 86400.0)
+    """How long an approval holds while its agent lives, seconds."""
+    valid_dead_s: float = Field(default=7 * 86400.0, gt=0, le=366 * 86400.0)
+    """How long an approval holds when its agent is dead or unknown, seconds."""
     letters: bool = True
     """Single-letter shortcuts in the window."""
-    after_decision: str = "stay"
-    """`stay` or `next`."""
+    after_decision: Literal["stay", "next"] = "stay"
+
+
+def settings_path(folder: Path | None = None) -> Path:
+    """Where the settings stand; the file may be absent."""
+    return (home() if folder is None else folder) / FILE_NAME
 
 
 def load(folder: Path | None = None) -> Settings:
-    """Read the settings; absent: defaults with the default source; damaged: LineclearError naming the file."""
-    raise NotImplementedError
+    """Read the settings; absent: defaults with the default source.
+
+    Raises LineclearError (`settings_damaged`, `settings_unreadable`) naming the file.
+    """
+    path = settings_path(folder)
+    raw = _read(path)
+    return Settings() if raw is None else _parse(raw, path)
 
 
 def save(settings: Settings, folder: Path | None = None) -> None:
-    """Write the settings whole and durable, unknown keys kept."""
-    raise NotImplementedError
+    """Write the settings whole and durable, unknown keys kept.
+
+    A file that stands there and cannot be understood is left alone: LineclearError
+    (`settings_damaged`). Raises LineclearError (`settings_unwritable`) and NotConfirmed.
+    """
+    path = settings_path(folder)
+    standing = _read(path)
+    if standing is not None:
+        _parse(standing, path)
+    try:
+        # What was never set stays absent, so that later defaults apply.
+        document = settings.model_dump(mode="json", exclude_unset=True)
+        raw = jsontext.pretty({"v": settings.v, **document}) + b"\n"
+    except (PydanticSerializationError, ValueError) as why:
+        raise LineclearError(
+            f"The settings were not saved: {path} can hold UTF-8 text only.",
+            code="settings_unwritable",
+        ) from why
+    # A settings file kept elsewhere through a symlink stays a symlink.
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder_fd = os.open(target.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except OSError as why:
+        raise LineclearError(
+            f"The settings were not saved: {target.parent}: {why.strerror}.",
+            code="settings_unwritable",
+        ) from why
+    try:
+        commit.replace(folder_fd, target.name, raw)
+    finally:
+        os.close(folder_fd)
 
 
-def default_source() -> Path:
-    """$LINECLEAR_HOME/agents, else <user data>/lineclear/agents."""
-    raise NotImplementedError
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_MAX_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as why:
+        raise LineclearError(
+            f"The settings in {path} cannot be read: {why.strerror}.", code="settings_unreadable"
+        ) from why
+    if len(raw) > _MAX_BYTES:
+        raise _damaged(path, "it is larger than 4 MiB")
+    return raw
+
+
+def _damaged(path: Path, why: str) -> LineclearError:
+    return LineclearError(
+        f"The settings in {path} cannot be understood: {why}. Mend the file or move it away.",
+        code="settings_damaged",
+    )
+
+
+def _parse(raw: bytes, path: Path) -> Settings:
+    try:
+        document = jsontext.parse(raw)
+    except Unreadable as why:
+        raise _damaged(path, why.sentence.rstrip(".")) from why
+    version = document.get("v", VERSION)
+    if isinstance(version, int) and version > VERSION:
+        raise _damaged(path, f"it is of version {version}, this program knows {VERSION}")
+    try:
+        settings = Settings.model_validate_json(raw, strict=True)
+    except ValidationError as why:
+        first = why.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise _damaged(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from why
+    for number, source in enumerate(document.get("sources", ())):
+        # Relative to whatever folder the program was started in would be a guess.
+        if not os.path.isabs(os.path.expanduser(source["path"])):  # noqa: PTH111, PTH117
+            raise _damaged(path, f"sources.{number}.path must be an absolute path")
+    return settings
