@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
+import sys
 from dataclasses import dataclass
+from typing import Final
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+
+# Windows has none of these; macOS and the BSDs have all but differ in what a link answers.
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_NOINHERIT", 0)
+)
+_LINK_ERRORS: Final = frozenset(
+    {errno.ELOOP, errno.EMLINK, *([errno.EFTYPE] if hasattr(errno, "EFTYPE") else [])}
+)
+_CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +60,139 @@ def read_file(
     """Read a regular file whole through one O_NOFOLLOW|O_NONBLOCK descriptor.
 
     `owners` None accepts any uid; `single_link` is for foreign checkpoints (reason `hard_linked`).
-    Raises Unreadable: absent, no_permission, symlink, open_failed, not_regular, owner,
-    writable_by_others, hard_linked, too_large, changed_while_read.
+    A file that was replaced after the open is read whole in its old version; one that was
+    rewritten in place is refused. Raises Unreadable: absent, no_permission, symlink, open_failed,
+    not_regular, owner, writable_by_others, hard_linked, too_large, changed_while_read.
     """
-    raise NotImplementedError
+    descriptor = _open(name, dir_fd)
+    try:
+        before = os.fstat(descriptor)
+        _check(name, before, owners, max_bytes, single_link=single_link)
+        raw = _read_all(name, descriptor, before.st_size, max_bytes)
+        after = os.fstat(descriptor)
+    except OSError as why:
+        raise Unreadable(
+            "open_failed", f"{_shown(name)} cannot be read: {why.strerror or why}.", name
+        ) from why
+    finally:
+        os.close(descriptor)
+    same = (
+        before.st_size == after.st_size == len(raw)
+        and before.st_mtime_ns == after.st_mtime_ns
+        and before.st_ino == after.st_ino
+    )
+    if not same:
+        raise Unreadable(
+            "changed_while_read",
+            f"{_shown(name)} changed while it was read; it is read again at the next look.",
+            name,
+        )
+    return FileBytes(
+        raw,
+        FileIdentity(
+            dev=before.st_dev,
+            ino=before.st_ino,
+            mtime_ns=before.st_mtime_ns,
+            size=before.st_size,
+            uid=before.st_uid,
+            gid=before.st_gid,
+            mode=before.st_mode,
+        ),
+    )
+
+
+def _open(name: str, dir_fd: int | None) -> int:
+    try:
+        if not hasattr(os, "O_NOFOLLOW"):
+            _refuse_irregular(name, os.lstat(name))
+        return os.open(name, _FLAGS, dir_fd=dir_fd)
+    except FileNotFoundError as why:
+        raise Unreadable("absent", f"{_shown(name)} is not there.", name) from why
+    except PermissionError as why:
+        raise Unreadable(
+            "no_permission",
+            f"{_shown(name)} may not be read by this user; its owner can grant it.",
+            name,
+        ) from why
+    except (OSError, ValueError) as why:
+        if isinstance(why, OSError) and why.errno in _LINK_ERRORS:
+            raise _link(name) from why
+        detail = why.strerror if isinstance(why, OSError) and why.strerror else str(why)
+        raise Unreadable(
+            "open_failed", f"{_shown(name)} cannot be opened: {detail}.", name
+        ) from why
+
+
+def _check(
+    name: str,
+    status: os.stat_result,
+    owners: frozenset[int] | None,
+    max_bytes: int,
+    *,
+    single_link: bool,
+) -> None:
+    _refuse_irregular(name, status)
+    if owners is not None and status.st_uid not in owners:
+        raise Unreadable(
+            "owner",
+            f"{_shown(name)} belongs to user {status.st_uid}, who may not write it.",
+            name,
+        )
+    if sys.platform != "win32" and status.st_mode & 0o022:
+        raise Unreadable(
+            "writable_by_others",
+            f"{_shown(name)} can be changed by other users (mode {status.st_mode & 0o7777:04o});"
+            " take that right away with chmod go-w.",
+            name,
+        )
+    # 0 links: replaced since the open, which still gives one whole old version.
+    if single_link and status.st_nlink > 1:
+        raise Unreadable(
+            "hard_linked",
+            f"{_shown(name)} has {status.st_nlink} names and could be changed through another one.",
+            name,
+        )
+    if status.st_size > max_bytes:
+        raise _too_large(name, max_bytes)
+
+
+def _refuse_irregular(name: str, status: os.stat_result) -> None:
+    if stat.S_ISLNK(status.st_mode):
+        raise _link(name)
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
+        raise Unreadable("not_regular", f"{_shown(name)} is {kind}, not a file.", name)
+
+
+def _read_all(name: str, descriptor: int, size: int, max_bytes: int) -> bytes:
+    chunks: list[bytes] = []
+    length = 0
+    while True:
+        # One byte more than announced: growth is noticed, and most files need two calls.
+        want = max(1, min(_CHUNK, size + 1 - length))
+        chunk = os.read(descriptor, want)
+        if not chunk:
+            return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        chunks.append(chunk)
+        length += len(chunk)
+        if length > max_bytes:
+            raise _too_large(name, max_bytes)
+        if length > size:
+            # It grew: whatever else is read, the sizes no longer agree.
+            return b"".join(chunks)
+
+
+def _shown(name: str) -> str:
+    return visible_line(name)
+
+
+def _link(name: str) -> Unreadable:
+    return Unreadable(
+        "symlink", f"{_shown(name)} is a symbolic link, which is never followed.", name
+    )
+
+
+def _too_large(name: str, max_bytes: int) -> Unreadable:
+    return Unreadable(
+        "too_large", f"{_shown(name)} is larger than the {max_bytes >> 20} MiB that are read.", name
+    )

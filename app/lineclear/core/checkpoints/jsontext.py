@@ -1,36 +1,397 @@
-"""Strict JSON: what is refused, how number text is kept, and writing equal to serde's bytes."""
+"""Strict JSON: what is refused, how number text is kept, and writing equal to serde's bytes.
+
+Reading is stricter than RFC 8259 wherever two readers of the same bytes could disagree about
+their meaning. Writing gives what Rust's serde_json gives for the same value, so that a file
+written here is one that the other systems' own readers load.
+"""
 
 from __future__ import annotations
 
-from lineclear.core.checkpoints.model import Json
+import json
+import math
+import re
+from itertools import accumulate
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lineclear.core.checkpoints.model import Json
+
+MAX_DEPTH_IN: Final = 127
+"""Nested containers that serde_json reads back; one more and the writer's own reader fails."""
+MAX_DEPTH_OUT: Final = 120
+"""Nested containers written at most, so that wrapping the value still leaves it readable."""
+MAX_DEPTH_TYPED: Final = 116
+"""Nested containers in arguments that a person types: a decision and a start wrap them 4 deep."""
+MAX_KEYS: Final = 20_000
+"""Keys within one call's arguments."""
+MIN_INT: Final = -(2**63)
+MAX_INT: Final = 2**64 - 1
+SAFE_INT: Final = 2**53 - 1
+"""Largest integer that a program using binary64 for all numbers still reads exactly."""
+
+_BOM: Final = b"\xef\xbb\xbf"
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
+_STEP: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_ODD_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+_SOUND_ESCAPE: Final = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
+)
+_WRITTEN_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*+\\u0000")
 
 
 class ExactFloat(float):
     """A float that keeps the text it was read from, so that writing gives the same bytes."""
 
+    __slots__ = ("text",)
     text: str
 
+    def __new__(cls, text: str) -> Self:
+        """Take the number's text as it stands in a JSON document."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
 
-def parse(raw: bytes, *, max_depth: int = 127, max_keys: int = 20_000) -> dict[str, Json]:
-    """Parse one JSON object, or raise Unreadable with a reason code (`duplicate_key`, `nul`, ...)."""
-    raise NotImplementedError
+    def __getnewargs__(self) -> tuple[str]:  # type: ignore[override]
+        # float's own gives the value, and a copy would lose the text.
+        return (self.text,)
+
+    def __repr__(self) -> str:
+        return self.text
 
 
-def parse_value(text: str) -> Json:
+def parse(
+    raw: bytes, *, max_depth: int = MAX_DEPTH_IN, max_keys: int | None = None
+) -> dict[str, Json]:
+    """Parse one JSON object, or raise Unreadable with a reason code.
+
+    `max_keys` bounds the keys of the whole document (None: only the file's size does); the
+    limit on one call's arguments is the format's to check, with `count_keys`.
+    Codes: empty, bom, not_utf8, too_deep, too_many_keys, duplicate_key, not_json, big_int,
+    big_float, lone_surrogate, nul, root_not_object.
+    """
+    value = _parse_any(raw, max_depth)
+    if not isinstance(value, dict):
+        raise Unreadable(
+            "root_not_object", f"It holds {_kind(value)} where a JSON object is expected."
+        )
+    if max_keys is not None:
+        _refuse_many_keys(value, max_keys)
+    return value
+
+
+def parse_value(text: str, *, max_depth: int = MAX_DEPTH_TYPED) -> Json:
     """Parse any JSON value that a person typed (`modify --arguments`), as strictly as `parse`."""
-    raise NotImplementedError
+    try:
+        raw = text.encode("utf-8")
+    except UnicodeEncodeError as why:
+        raise Unreadable("lone_surrogate", "The text holds half a character.") from why
+    value = _parse_any(raw, max_depth)
+    _refuse_many_keys(value, MAX_KEYS)
+    return value
 
 
-def pretty(value: Json) -> bytes:
-    """Write as serde_json's `to_vec_pretty` does: 2 spaces, raw non-ASCII, no newline at the end."""
-    raise NotImplementedError
+def count_keys(value: Json) -> int:
+    """Count the object keys in a value, at all depths."""
+    keys = 0
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, dict):
+            keys += len(item)
+            rest.extend(item.values())
+        elif isinstance(item, list):
+            rest.extend(item)
+    return keys
 
 
-def compact(value: Json) -> bytes:
-    """Write as serde_json's `to_vec` does; refuses (ValueError) what serde cannot read back."""
-    raise NotImplementedError
+def depth(value: Json) -> int:
+    """Count the containers nested in a value: 0 for a scalar, 1 for `[]`, 2 for `[[]]`."""
+    deepest = 0
+    layer = [value]
+    while layer := [item for item in layer if isinstance(item, dict | list)]:
+        deepest += 1
+        layer = [
+            inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)
+        ]
+    return deepest
+
+
+def pretty(value: Json, *, max_depth: int = MAX_DEPTH_OUT) -> bytes:
+    """Write as serde_json's `to_vec_pretty` does: 2 spaces, raw non-ASCII, no newline at the end.
+
+    Raises ValueError (one sentence) for what a reader would refuse: NaN and infinity, integers
+    outside i64 and u64, lone surrogates, NUL, more than `max_depth` nested containers; TypeError
+    for what is no JSON value.
+    """
+    return _finish(_Writer("  ", encode_basestring, max_depth).write(value))
+
+
+def compact(value: Json, *, max_depth: int = MAX_DEPTH_OUT) -> bytes:
+    """Write as serde_json's `to_vec` does; raises as `pretty` does."""
+    return _finish(_Writer(None, encode_basestring, max_depth).write(value))
 
 
 def canonical(value: Json) -> bytes:
-    """Write sorted, compact and ASCII, for digests over meaning (`call_key`); never for file identity."""
-    raise NotImplementedError
+    """Write sorted, compact and ASCII: for digests over meaning, never for a file's identity.
+
+    Floats are written from their value, not from the text they were read from: a call asked
+    with 0.1 and the same call read back from a file that says 0.10 are one call.
+    """
+    writer = _Writer(
+        None, encode_basestring_ascii, 2 * MAX_DEPTH_IN, sort_keys=True, exact_text=False
+    )
+    return _finish(writer.write(value))
+
+
+def float_text(number: float) -> str:
+    """Write a finite float as serde_json does (the shortest digits, `1e16`, `1e-7`, `0.00001`)."""
+    text = float.__repr__(number)
+    mantissa, marker, exponent = text.partition("e")
+    if not marker:
+        return text
+    power = int(exponent)
+    if power == -5:  # Rust writes down to 0.00001 in full, Python only to 0.0001.
+        sign = "-" if mantissa.startswith("-") else ""
+        return f"{sign}0.0000{mantissa.lstrip('-').replace('.', '')}"
+    return f"{mantissa}e{power}"
+
+
+def storable(text: str) -> str:
+    """Replace what no checkpoint may hold (lone surrogates, NUL) by U+FFFD.
+
+    For text that must be kept whatever it is, such as what a tool returned.
+    """
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    if text.isascii():
+        return text
+    return re.sub(r"[\ud800-\udfff]", "\ufffd", text)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _parse_any(raw: bytes, max_depth: int) -> Json:
+    if not raw:
+        raise Unreadable(
+            "empty",
+            "It is empty: its writer was stopped, or the machine lost power, while it wrote.",
+        )
+    if raw.startswith(_BOM):
+        raise Unreadable("bom", "It begins with a byte order mark, which JSON forbids.")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as why:
+        raise Unreadable(
+            "not_utf8", f"It is not UTF-8 text: byte {why.start} does not belong there."
+        ) from why
+    _refuse_deep(raw, max_depth)
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as why:
+        raise Unreadable(
+            "not_json", f"It is not JSON at line {why.lineno}, column {why.colno}: {why.msg}."
+        ) from why
+    except (ValueError, RecursionError) as why:
+        raise Unreadable("not_json", f"It cannot be parsed: {visible_line(str(why), 80)}.") from why
+    if _ODD_ESCAPE.search(raw):
+        _refuse_odd_escapes(raw)
+    return value
+
+
+def _refuse_deep(raw: bytes, max_depth: int) -> None:
+    if raw.count(b"{") + raw.count(b"[") <= max_depth:
+        return
+    brackets = _STRING.sub(b"", raw).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
+        raise Unreadable(
+            "too_deep",
+            f"It nests deeper than {max_depth} levels: the agent itself may not load it back.",
+        )
+
+
+def _refuse_odd_escapes(raw: bytes) -> None:
+    # Raw NUL and raw surrogates are refused before: only escapes can bring them in.
+    odd = _ODD_ESCAPE.search(_SOUND_ESCAPE.sub(b" ", raw))
+    if odd is None:
+        return
+    if odd.group() == rb"\u0000":
+        raise Unreadable("nul", "It holds a NUL character, where other programs end the text.")
+    raise Unreadable(
+        "lone_surrogate",
+        "It holds half a character (a lone surrogate), which programs drop or change.",
+    )
+
+
+def _refuse_many_keys(value: Json, max_keys: int) -> None:
+    keys = count_keys(value)
+    if keys > max_keys:
+        raise Unreadable("too_many_keys", f"It holds {keys:,} keys; at most {max_keys:,} are read.")
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise Unreadable(
+            "duplicate_key",
+            f"The key '{visible_line(twice, 60)}' appears twice; which one counts is not certain.",
+        )
+    return members
+
+
+def _integer(text: str) -> int | ExactFloat:
+    if len(text) <= 20:
+        value = int(text)
+        if MIN_INT <= value <= MAX_INT:
+            # serde_json reads -0 as a float, because no integer keeps the sign.
+            return value if value or text == "0" else ExactFloat(text)
+    raise Unreadable(
+        "big_int",
+        f"The integer {visible_line(text, 24)} is too large: some programs would round it.",
+    )
+
+
+def _float(text: str) -> ExactFloat:
+    value = ExactFloat(text)
+    if math.isinf(value):
+        raise Unreadable(
+            "big_float", f"The number {visible_line(text, 24)} is too large for a float."
+        )
+    return value
+
+
+def _constant(text: str) -> NoReturn:
+    raise Unreadable("not_json", f"It holds {text}, which is not JSON.")
+
+
+_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+)
+
+
+def _kind(value: Json) -> str:
+    if value is None:
+        return "null"
+    names: dict[type, str] = {bool: "true or false", list: "an array", str: "a text"}
+    return names.get(type(value), "a number")
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+class _Writer:
+    """One pass over a value; `write` gives its text."""
+
+    def __init__(
+        self,
+        indent: str | None,
+        quote: Callable[[str], str],
+        max_depth: int,
+        *,
+        sort_keys: bool = False,
+        exact_text: bool = True,
+    ) -> None:
+        self._indent = indent
+        self._quote = quote
+        self._colon = ":" if indent is None else ": "
+        self._max_depth = max_depth
+        self._sort_keys = sort_keys
+        self._exact_text = exact_text
+        self._parts: list[str] = []
+
+    def write(self, value: Json) -> str:
+        self._value(value, 0)
+        return "".join(self._parts)
+
+    def _value(self, value: Json, level: int) -> None:
+        if isinstance(value, str):
+            self._parts.append(self._quote(value))
+        elif isinstance(value, dict):
+            self._members(value, level + 1)
+        elif isinstance(value, list | tuple):
+            self._items(value, level + 1)
+        else:
+            self._parts.append(self._scalar(value))
+
+    def _scalar(self, value: Json) -> str:
+        if value is None:
+            return "null"
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            if not MIN_INT <= value <= MAX_INT:
+                raise ValueError(
+                    "An integer is too large to be written: it must lie between -2^63 and 2^64 - 1."
+                )
+            return int.__repr__(value)
+        if isinstance(value, float):
+            if self._exact_text and isinstance(value, ExactFloat):
+                return value.text
+            if not math.isfinite(value):
+                raise ValueError(f"The number {float.__repr__(value)} cannot be written as JSON.")
+            return float_text(value)
+        raise TypeError(f"A value of type {type(value).__name__} cannot be written as JSON.")
+
+    def _members(self, members: dict[Any, Json], level: int) -> None:
+        if not members:
+            self._check(level)
+            self._parts.append("{}")
+            return
+        inner, outer = self._breaks(level)
+        append = self._parts.append
+        lead = "{" + inner
+        following = "," + inner
+        for key in sorted(members) if self._sort_keys else members:
+            if not isinstance(key, str):
+                raise TypeError(f"A key of type {type(key).__name__} cannot be written as JSON.")
+            append(lead)
+            append(self._quote(key))
+            append(self._colon)
+            self._value(members[key], level)
+            lead = following
+        append(outer + "}")
+
+    def _items(self, items: list[Json] | tuple[Json, ...], level: int) -> None:
+        if not items:
+            self._check(level)
+            self._parts.append("[]")
+            return
+        inner, outer = self._breaks(level)
+        lead = "[" + inner
+        following = "," + inner
+        for item in items:
+            self._parts.append(lead)
+            self._value(item, level)
+            lead = following
+        self._parts.append(outer + "]")
+
+    def _breaks(self, level: int) -> tuple[str, str]:
+        self._check(level)
+        if self._indent is None:
+            return "", ""
+        outer = "\n" + self._indent * (level - 1)
+        return outer + self._indent, outer
+
+    def _check(self, level: int) -> None:
+        if level > self._max_depth:
+            raise ValueError(f"The value nests deeper than {self._max_depth} levels.")
+
+
+def _finish(text: str) -> bytes:
+    if _WRITTEN_NUL.search(text):
+        raise ValueError("A text holds a NUL character, which readers of checkpoints refuse.")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as why:
+        raise ValueError(
+            "A text holds half a character (a lone surrogate), which is not valid UTF-8."
+        ) from why

@@ -2,12 +2,56 @@
 
 from __future__ import annotations
 
-from lineclear.core.checkpoints.model import Checkpoint, Format
+from typing import TYPE_CHECKING, Final
 
-FORMATS: dict[str, Format] = {}
+from lineclear.core.checkpoints import jsontext, lc_agents
+from lineclear.core.errors import Unreadable
+
+if TYPE_CHECKING:
+    from lineclear.core.checkpoints.model import Checkpoint, Format, Json
+
+FORMATS: dict[str, Format] = {lc_agents.NAME: lc_agents.LcAgents()}
 """Registered formats by name; adding a system is one module and one entry here."""
+
+_ENCRYPTED: Final = b"A3SE"
+"""First bytes of a checkpoint that a3s 8.3 and later encrypted at rest."""
 
 
 def read_checkpoint(raw: bytes) -> Checkpoint:
-    """Parse strictly, tell the system, validate; raises Unreadable with a reason code."""
-    raise NotImplementedError
+    """Parse strictly, tell the system, validate; raises Unreadable with a reason code.
+
+    Besides the codes of parsing and of the formats: `encrypted`, `unsupported_system` (told
+    apart, but not read yet), `unknown_system`.
+    """
+    if raw.startswith(_ENCRYPTED):
+        raise Unreadable(
+            "encrypted", "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
+        )
+    document = jsontext.parse(raw)
+    for system in FORMATS.values():
+        if system.looks_like(document):
+            return system.read(raw, document)
+    unsupported = _unsupported(document)
+    if unsupported is not None:
+        raise Unreadable(
+            "unsupported_system",
+            f"It is a checkpoint of {unsupported}, which this version of Lineclear does not read.",
+        )
+    raise Unreadable(
+        "unknown_system", "It is a JSON object, but of no agent system that Lineclear knows."
+    )
+
+
+def _unsupported(document: dict[str, Json]) -> str | None:
+    """Name a system that is told by its keys although no registered format reads it."""
+    keys = document.keys()
+    if {"schema", "version", "payload"} <= keys:
+        schema = document["schema"]
+        return (
+            "starweaver" if isinstance(schema, str) and schema.startswith("starweaver.") else None
+        )
+    if {"checkpoint_id", "state"} <= keys:
+        return "starweaver"
+    if {"messages", "run_id"} <= keys and keys & {"schema_version", "turn"}:
+        return "a3s"
+    return None

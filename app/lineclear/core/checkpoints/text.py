@@ -1,8 +1,51 @@
-"""Text from an agent made visible: nothing dropped, everything odd becomes a token, reversible."""
+"""Text from an agent made visible: nothing dropped, everything odd becomes a token, reversible.
+
+A token is the code point between white square brackets, as in U+202E. A line feed is shown as a
+return mark and a line feed, a tab as an arrow; the four characters that this needs are
+themselves shown as tokens, so that no text can imitate one.
+"""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from lineclear.core.checkpoints.scripts import mixes_in_word
+
+LONG_LINE: Final = 2_000
+"""Characters of one shown line above which `long_line` is raised."""
+MANY_LINES: Final = 200
+"""Lines above which `many_lines` is raised."""
+PADDING: Final = 40
+"""Blanks in a row that push what follows out of sight."""
+
+_MARKERS: Final = "⟦⟧⇥⏎"
+_PADDING: Final = re.compile(rf"[ \t\n]{{{PADDING}}}")
+_TOKEN: Final = re.compile(r"⟦U\+([0-9A-F]{4,6})⟧|⏎\n|⇥")
+_NOT_PLAIN: Final = re.compile(r"[^ -~\n\t]")
+# Drawn as nothing, although their category is that of letters or marks.
+_BLANK_LETTERS: Final = frozenset(
+    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0]
+)
+_ELLIPSIS: Final = "…"
+
+# Joiners and emoji selectors where they belong: they hide nothing and stand in ordinary text.
+_JOINERS: Final = "\u200c\u200d\ufe0f"
+_EMOJI: Final = (
+    "#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ce\u23d0-\u23ff\u24c2"
+    "\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_JOINING: Final = (
+    "\u0620-\u074f\u0750-\u077f\u08a0-\u08c9\u0900-\u0dff\u0e80-\u0eff\u1000-\u109f\u1780-\u17b3"
+)
+_FITTING_JOINER: Final = re.compile(
+    rf"(?<=[{_EMOJI}])\ufe0f"
+    rf"|(?<=[\ufe0f{_EMOJI}])\u200d(?=[{_EMOJI}])"
+    rf"|(?<=[{_JOINING}])[\u200c\u200d](?=[{_JOINING}])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,15 +57,168 @@ class VisibleText:
 
 
 def visible(text: str) -> VisibleText:
-    """Escape what hides, reorders or imitates; a line feed is shown as a mark and a line feed."""
-    raise NotImplementedError
+    """Escape what hides, reorders or imitates; a line feed is shown as a mark and a line feed.
+
+    The flags, sorted, each once: combining, control, crlf, invisible, joiner, long_line,
+    many_lines, marker_char, mixed_scripts, odd_space, padding, rtl.
+    """
+    if _NOT_PLAIN.search(text) is None:
+        shown = text.replace("\t", "⇥").replace("\n", "⏎\n")
+        return VisibleText(shown, tuple(sorted(_layout_flags(text, shown))))
+    shown, flags = _escape(text)
+    return VisibleText(shown, tuple(sorted(flags | _layout_flags(text, shown))))
 
 
 def visible_line(text: str, limit: int = 0) -> str:
-    """`visible` on one line (line feeds become marks only); a limit > 0 elides the middle, keeping the end."""
-    raise NotImplementedError
+    """`visible` on one line (line feeds become marks only); a limit > 0 elides the middle.
+
+    What is elided leaves an ellipsis; the end is kept, as the end of a path says most. The
+    result is at most `limit` characters long and never ends inside a token.
+    """
+    if limit <= 0:
+        return _one_line(text)
+    if len(text) <= 2 * limit:
+        line = _one_line(text)
+        if len(line) <= limit:
+            return line
+        head = tail = line
+    else:
+        head, tail = _one_line(text[:limit]), _one_line(text[-limit:])
+    front = (limit - 1) // 2
+    back = limit - 1 - front
+    return _front(head, front) + _ELLIPSIS + _back(tail, back)
 
 
 def reveal(text: str) -> str:
     """Undo `visible`: gives back exactly the text that was escaped."""
-    raise NotImplementedError
+    return _TOKEN.sub(_revealed, text)
+
+
+def token(character: str) -> str:
+    """Write one character as its code point between the token brackets."""
+    return f"⟦U+{ord(character):04X}⟧"
+
+
+# --- escaping ---------------------------------------------------------------------------------
+
+
+class _Table(dict[int, str]):
+    """What `str.translate` puts for each code point, worked out when first met."""
+
+    def __missing__(self, code_point: int) -> str:
+        character = chr(code_point)
+        shown = character if _flag_of(character) in ("", "rtl", "mark") else token(character)
+        self[code_point] = shown
+        return shown
+
+
+_TABLE: Final = _Table({ord("\n"): "⏎\n", ord("\t"): "⇥"})
+
+
+def _escape(text: str) -> tuple[str, set[str]]:
+    distinct = set(text)
+    flags = {_flag_of(character) for character in distinct}
+    flags.discard("")
+    if "mark" in flags:
+        flags.discard("mark")
+        marks = "".join(re.escape(c) for c in distinct if _flag_of(c) == "mark")
+        pieces = re.split(f"([{marks}]{{5,}})", text)
+        if len(pieces) > 1:
+            flags.add("combining")
+        pieces[::2] = [piece.translate(_TABLE) for piece in pieces[::2]]
+        pieces[1::2] = ["".join(map(token, piece)) for piece in pieces[1::2]]
+        shown = "".join(pieces)
+    else:
+        shown = text.translate(_TABLE)
+    if "\r" in distinct and _only_line_ends(text, distinct):
+        flags.add("crlf")
+        flags.discard("control")
+        if any(_flag_of(c) == "control" for c in distinct if c != "\r"):
+            flags.add("control")
+    if "invisible" in flags:
+        _settle_joiners(text, distinct, flags)
+    if mixes_in_word(text):
+        flags.add("mixed_scripts")
+    return shown, flags
+
+
+def _only_line_ends(text: str, distinct: set[str]) -> bool:
+    return "\n" in distinct and text.count("\r") == text.count("\r\n")
+
+
+def _settle_joiners(text: str, distinct: set[str], flags: set[str]) -> None:
+    """Say `joiner` instead of `invisible` where all that hides is a joiner in its place."""
+    present = sum(text.count(joiner) for joiner in _JOINERS if joiner in distinct)
+    if not present:
+        return
+    fitting = sum(1 for _ in _FITTING_JOINER.finditer(text))
+    if fitting:
+        flags.add("joiner")
+    hidden = {c for c in distinct if _flag_of(c) == "invisible"}
+    if fitting == present and hidden <= set(_JOINERS):
+        flags.discard("invisible")
+
+
+@lru_cache(maxsize=8192)
+def _flag_of(character: str) -> str:
+    """Name the warning that one character raises by itself; `mark`: only in a long row."""
+    if " " <= character <= "~" or character in "\n\t":
+        return ""
+    if character in _MARKERS:
+        return "marker_char"
+    code_point = ord(character)
+    category = unicodedata.category(character)
+    if category == "Cc":
+        return "control"
+    hidden = (
+        category in ("Cf", "Co", "Cs", "Cn", "Zl", "Zp")
+        or code_point in _BLANK_LETTERS
+        or 0xFE00 <= code_point <= 0xFE0F
+        or 0xE0100 <= code_point <= 0xE01EF
+    )
+    if hidden:
+        return "invisible"
+    if category == "Zs":
+        return "odd_space"
+    if category in ("Mn", "Me"):
+        return "mark"
+    return "rtl" if unicodedata.bidirectional(character) in ("R", "AL") else ""
+
+
+def _layout_flags(text: str, shown: str) -> set[str]:
+    flags = set()
+    if _PADDING.search(text):
+        flags.add("padding")
+    if len(shown) > LONG_LINE and max(map(len, shown.split("\n"))) > LONG_LINE:
+        flags.add("long_line")
+    if text.count("\n") >= MANY_LINES:
+        flags.add("many_lines")
+    return flags
+
+
+# --- one line, and back -----------------------------------------------------------------------
+
+
+def _one_line(text: str) -> str:
+    if _NOT_PLAIN.search(text) is None:
+        return text.replace("\t", "⇥").replace("\n", "⏎")
+    return _escape(text)[0].replace("\n", "")
+
+
+def _front(line: str, length: int) -> str:
+    piece = line[:length]
+    opened = piece.rfind("⟦")
+    return piece if opened < 0 or "⟧" in piece[opened:] else piece[:opened]
+
+
+def _back(line: str, length: int) -> str:
+    piece = line[len(line) - length :]
+    closed = piece.find("⟧")
+    return piece if closed < 0 or "⟦" in piece[:closed] else piece[closed + 1 :]
+
+
+def _revealed(found: re.Match[str]) -> str:
+    if found[1]:
+        code_point = int(found[1], 16)
+        return chr(code_point) if code_point <= 0x10FFFF else found[0]
+    return "\t" if found[0] == "⇥" else "\n"

@@ -1,0 +1,43 @@
+"""Which writing system a letter belongs to, where letters of another look like Latin ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+LATIN: Final = "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02b8\u1d00-\u1d25\u1e00-\u1eff"
+"""Latin letters, as the inside of a regular expression's character class."""
+
+LOOKALIKE: Final = (
+    "\u0370-\u0373\u0376-\u037d\u037f\u0386\u0388-\u03ff\u1f00-\u1ffe"  # Greek
+    "\u0400-\u0482\u048a-\u052f\u1c80-\u1c8a\ua640-\ua66e\ua680-\ua69b"  # Cyrillic
+    "\u0531-\u0588"  # Armenian
+    "\u13a0-\u13fd\uab70-\uabbf"  # Cherokee
+    "\u2c80-\u2ce4"  # Coptic
+    "\ua4d0-\ua4f7"  # Lisu
+    "\uff21-\uff3a\uff41-\uff5a"  # full-width Latin
+    "\U0001d400-\U0001d7cb"  # mathematical letters
+)
+"""Letters outside Latin that are drawn like Latin ones."""
+
+_JOINED: Final = r"[\w\u0300-\u036f]"
+_MIXED_WORD: Final = re.compile(
+    f"[{LATIN}]{_JOINED}*?[{LOOKALIKE}]|[{LOOKALIKE}]{_JOINED}*?[{LATIN}]"
+)
+_ANY_LATIN: Final = re.compile(f"[{LATIN}]")
+_ANY_LOOKALIKE: Final = re.compile(f"[{LOOKALIKE}]")
+
+
+def mixes_in_word(text: str) -> bool:
+    """Tell whether one word holds Latin letters and others that look like them."""
+    return not text.isascii() and has_lookalike(text) and _MIXED_WORD.search(text) is not None
+
+
+def mixes(text: str) -> bool:
+    """Tell whether the whole text holds both, also in different words (for host names)."""
+    return not text.isascii() and has_lookalike(text) and _ANY_LATIN.search(text) is not None
+
+
+def has_lookalike(text: str) -> bool:
+    """Tell whether any letter is drawn like a Latin one without being one."""
+    return _ANY_LOOKALIKE.search(text) is not None
