@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
-from lineclear.core.ledger.records import Decision
+from lineclear.core.ledger import liveness
+from lineclear.core.ledger.records import LAPSING, Decision
 
 LIVE_VALID_S = 15 * 60.0
 DEAD_VALID_S = 7 * 86400.0
 CLOCK_SKEW_S = 120.0
+_NS = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +26,29 @@ class Now:
 
 def read_now() -> Now:
     """Read both clocks of this machine."""
-    raise NotImplementedError
+    return Now(datetime.now(UTC), liveness.boot_id(), liveness.boottime_ns())
 
 
 def holds(decision: Decision, now: Now) -> bool:
-    """Tell whether a decision is inside its window; denials always are."""
-    raise NotImplementedError
+    """Tell whether a decision is inside its window; denials always are.
+
+    `at` - 120 s <= now < `at` + `valid_for_s` by the wall clock, and within one boot also
+    `boottime_ns` less than `valid_for_s` ago by the clock that nobody sets.
+    """
+    if decision.verdict not in LAPSING:
+        return True
+    elapsed = (now.wall - decision.at).total_seconds()
+    if not -CLOCK_SKEW_S <= elapsed < decision.valid_for_s:
+        return False
+    if not now.boot_id or decision.boot_id != now.boot_id:
+        return True
+    return (now.boottime_ns - decision.boottime_ns) / _NS < decision.valid_for_s
+
+
+def set_back(now: Now, times: Iterable[datetime]) -> bool:
+    """Tell whether the wall clock stands over 120 s below a time that a call's records bear.
+
+    TIMES are those of one call. Then no window can be trusted, and the call is asked again.
+    """
+    newest = max(times, default=None)
+    return newest is not None and now.wall < newest - timedelta(seconds=CLOCK_SKEW_S)

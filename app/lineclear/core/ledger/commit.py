@@ -2,7 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import logging
+import os
+import stat
 from enum import Enum
+
+from lineclear.core.errors import NotConfirmed, StoreRefused
+from lineclear.core.ledger import oserrors
+from lineclear.core.ledger._platform import system
+from lineclear.core.ledger.layout import TEMPORARY_NAME, temporary_name
+
+_log = logging.getLogger(__name__)
+
+_ATTEMPTS = 3
+# What link(2) answers where there are no hard links: FAT, some SMB and FUSE, some sandboxes.
+_NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS})
+_NO_EXCLUSIVE_RENAME = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
+_WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+_WRITE_NEW |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_READ |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_PIECE = 1 << 20
 
 
 class Commit(Enum):
@@ -12,20 +35,205 @@ class Commit(Enum):
     LOST = "lost"
 
 
-def commit(dir_fd: int, name: str, data: bytes, *, mode: int = 0o600) -> Commit:
-    """Create NAME with DATA exclusively: temporary + fsync, link, read back and compare, unlink, fsync.
+class _Slot(Enum):
+    """What stands under the name of a record."""
 
-    DATA carries a nonce, so equal bytes mean ours. Raises NotConfirmed (a failed write or fsync: the same
-    DATA may be committed again) and StoreRefused (`no_exclusive_publish`).
+    EMPTY = "empty"
+    OURS = "ours"
+    OTHER = "other"
+
+
+def commit(dir_fd: int, name: str, data: bytes, *, mode: int = 0o600) -> Commit:
+    """Create NAME with DATA exclusively; the first creator wins.
+
+    Temporary and fsync, link, read back and compare, unlink, fsync of the folder. DATA carries a
+    nonce, so equal bytes mean ours. Raises NotConfirmed (a failed write or fsync: the same DATA may
+    be committed again) and StoreRefused (`no_exclusive_publish`).
     """
-    raise NotImplementedError
+    _check_name(name)
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            return _commit_once(dir_fd, name, data, mode)
+        except OSError as why:
+            if attempt == _ATTEMPTS:
+                raise _not_confirmed(dir_fd, name, why) from why
+    raise AssertionError("the last attempt returns or raises")
 
 
 def replace(dir_fd: int, name: str, data: bytes, *, mode: int = 0o600) -> None:
-    """Put DATA under NAME whole and durable, replacing what is there (projections only, never records)."""
-    raise NotImplementedError
+    """Put DATA under NAME whole and durable, replacing what is there.
+
+    For projections only, never for records. Raises NotConfirmed: NAME then holds what it held
+    before, or DATA.
+    """
+    _check_name(name)
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            _replace_once(dir_fd, name, data, mode)
+        except OSError as why:
+            if attempt == _ATTEMPTS:
+                raise _not_confirmed(dir_fd, name, why) from why
+        else:
+            return
 
 
 def sync_folder(dir_fd: int) -> None:
     """Make what was seen in a folder durable before acting on it; raises NotConfirmed."""
-    raise NotImplementedError
+    try:
+        _sync_names(dir_fd)
+    except OSError as why:
+        raise NotConfirmed(
+            f"Not confirmed: {oserrors.reason(why)}, so what stands in "
+            f"{oserrors.folder_name(dir_fd)} may not outlast a power loss; "
+            f"{oserrors.cure(why)} and try again."
+        ) from why
+
+
+def _commit_once(dir_fd: int, name: str, data: bytes, mode: int) -> Commit:
+    temporary = temporary_name()
+    try:
+        _write_new(dir_fd, temporary, data, mode)
+        slot = _publish(dir_fd, temporary, name, data)
+    finally:
+        _remove_temporary(dir_fd, temporary)
+    # Also when lost: whoever was first may not have come this far yet.
+    _sync_names(dir_fd)
+    return Commit.WON if slot is _Slot.OURS else Commit.LOST
+
+
+def _replace_once(dir_fd: int, name: str, data: bytes, mode: int) -> None:
+    temporary = temporary_name()
+    try:
+        _write_new(dir_fd, temporary, data, mode)
+        os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    except BaseException:
+        _remove_temporary(dir_fd, temporary)
+        raise
+    _sync_names(dir_fd)
+
+
+def _write_new(dir_fd: int, name: str, data: bytes, mode: int) -> None:
+    """Create NAME with DATA, its data durable."""
+    fd = os.open(name, _WRITE_NEW, 0o600, dir_fd=dir_fd)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        if mode != 0o600:
+            os.fchmod(fd, mode)
+        system.sync(fd)
+    except BaseException:
+        # The first failure is the one to tell.
+        with contextlib.suppress(OSError):
+            os.close(fd)
+        raise
+    os.close(fd)
+
+
+def _publish(dir_fd: int, temporary: str, name: str, data: bytes) -> _Slot:
+    """Give TEMPORARY the name NAME unless that is taken, and tell whose bytes stand there."""
+    failure: OSError | None = None
+    try:
+        os.link(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
+    except OSError as why:
+        failure = why
+    # The answer of link is not the fact: over a network it can be lost after the deed.
+    slot = _look(dir_fd, name, data)
+    if slot is _Slot.EMPTY and failure is not None and failure.errno in _NO_LINKS:
+        failure = _publish_by_rename(dir_fd, temporary, name)
+        slot = _look(dir_fd, name, data)
+    if slot is _Slot.EMPTY:
+        raise failure or OSError(errno.ESTALE, os.strerror(errno.ESTALE), name)
+    return slot
+
+
+def _publish_by_rename(dir_fd: int, temporary: str, name: str) -> OSError | None:
+    try:
+        system.rename_exclusive(dir_fd, temporary, name)
+    except FileExistsError as why:
+        return why
+    except OSError as why:
+        if why.errno in _NO_EXCLUSIVE_RENAME:
+            raise StoreRefused(
+                f"{oserrors.folder_name(dir_fd)} cannot be a store: its file system can neither "
+                "link a file nor rename it without replacing another, so two answers could both "
+                "count. Move the store to a local disk.",
+                code="no_exclusive_publish",
+            ) from why
+        return why
+    return None
+
+
+def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
+    """Compare what stands under NAME with DATA."""
+    try:
+        fd = os.open(name, _READ, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return _Slot.EMPTY
+    except OSError:
+        if _could_be_ours(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), data):
+            raise
+        return _Slot.OTHER
+    try:
+        if not _could_be_ours(os.fstat(fd), data):
+            return _Slot.OTHER
+        rest = memoryview(data)
+        while rest:
+            piece = os.read(fd, min(len(rest), _PIECE))
+            if not piece or piece != rest[: len(piece)]:
+                return _Slot.OTHER
+            rest = rest[len(piece) :]
+        return _Slot.OURS
+    finally:
+        os.close(fd)
+
+
+def _could_be_ours(found: os.stat_result, data: bytes) -> bool:
+    """Tell whether that is a regular file of this user with as many bytes as DATA."""
+    return (
+        stat.S_ISREG(found.st_mode)
+        and found.st_size == len(data)
+        and found.st_uid == system.user_id()
+    )
+
+
+def _remove_temporary(dir_fd: int, name: str) -> None:
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            os.unlink(name, dir_fd=dir_fd)
+        except FileNotFoundError:
+            return
+        except OSError as why:
+            if attempt == _ATTEMPTS:
+                _log.warning(
+                    "%s/%s could not be removed: %s. It does no harm and can be deleted.",
+                    oserrors.folder_name(dir_fd),
+                    name,
+                    oserrors.reason(why),
+                )
+        else:
+            return
+
+
+def _sync_names(dir_fd: int) -> None:
+    """Make the names in a folder durable, through a descriptor that is used for this once.
+
+    After a failed fsync the same descriptor would report success for what was lost.
+    """
+    fd = os.open(".", _FOLDER, dir_fd=dir_fd)
+    try:
+        system.sync(fd)
+    finally:
+        os.close(fd)
+
+
+def _check_name(name: str) -> None:
+    if name in {"", ".", ".."} or "/" in name or "\0" in name or TEMPORARY_NAME.fullmatch(name):
+        raise ValueError(f"not the name of a record: {name!r}")
+
+
+def _not_confirmed(dir_fd: int, name: str, why: OSError) -> NotConfirmed:
+    return NotConfirmed(
+        f"Not confirmed: {oserrors.reason(why)} at {oserrors.folder_name(dir_fd)}, writing {name}; "
+        f"{oserrors.cure(why)} and try again."
+    )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.records import Owner
+
+_MAX_PID = 2**31 - 1
 
 
 class Process(StrEnum):
@@ -15,26 +20,6 @@ class Process(StrEnum):
     DEAD = "dead"
     ELSEWHERE = "elsewhere"
     UNKNOWN = "unknown"
-
-
-def current_owner() -> Owner:
-    """Describe this very process."""
-    raise NotImplementedError
-
-
-def boot_id() -> str:
-    """Name the current boot of this machine."""
-    raise NotImplementedError
-
-
-def boottime_ns() -> int:
-    """Nanoseconds since boot, counting sleep (CLOCK_BOOTTIME)."""
-    raise NotImplementedError
-
-
-def process_of(owner: Owner) -> Process:
-    """Tell whether that process lives; a zombie is dead, what cannot be told is UNKNOWN."""
-    raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +34,60 @@ class LockState:
     process: Process = Process.UNKNOWN
     note: str = ""
     """For example "held by a child of the dead agent"."""
+
+
+def current_owner() -> Owner:
+    """Describe this very process; what the system does not tell is 0 or ""."""
+    pid = os.getpid()
+    namespace = system.pid_namespace()
+    return Owner(
+        pid=pid,
+        start_ticks=(system.start_ticks(pid) or 0) if namespace else 0,
+        boot_id=boot_id(),
+        pid_ns=namespace,
+        host=platform.node(),
+    )
+
+
+def boot_id() -> str:
+    """Name the current boot of this machine, "" where it cannot be told."""
+    return system.boot_id()
+
+
+def boottime_ns() -> int:
+    """Nanoseconds since boot, counting sleep (CLOCK_BOOTTIME)."""
+    return system.boottime_ns()
+
+
+def process_of(owner: Owner) -> Process:
+    """Tell whether that process lives; a zombie is dead, what cannot be told is UNKNOWN.
+
+    The boot names the machine before the host does: containers of one machine have host names of
+    their own. A process of this host and an earlier boot is dead; of another host, ELSEWHERE.
+    """
+    here = boot_id()
+    if not here or not owner.boot_id:
+        return Process.UNKNOWN
+    if owner.boot_id != here:
+        return Process.DEAD if owner.host == platform.node() else Process.ELSEWHERE
+    namespace = system.pid_namespace()
+    if not namespace or owner.pid_ns != namespace or not 1 <= owner.pid <= _MAX_PID:
+        return Process.UNKNOWN
+    try:
+        started = system.start_ticks(owner.pid)
+    except OSError:
+        return Process.UNKNOWN
+    # A later process may have been given the same pid.
+    return Process.ALIVE if started == owner.start_ticks else Process.DEAD
+
+
+def starter_process(owner: Owner, lock: LockState) -> Process:
+    """Tell whether the process that committed a start record lives, by its pid or by its lock.
+
+    A lock that this process held and nobody holds any more tells it dead also where its pid cannot
+    be looked up, for example from outside its container.
+    """
+    seen = process_of(owner)
+    if seen is Process.UNKNOWN and lock.owner == owner and lock.held is False:
+        return lock.process
+    return seen

@@ -1,35 +1,316 @@
-"""agent.lock: held while the agent process lives; a look at it is never a lock."""
+"""agent.lock: held while the agent process lives; a look at it is never a lock.
+
+The file holds one JSON object {v, pid, start_ticks, boot_id, pid_ns, host, argv}: who holds the
+lock, or held it last. On Linux the lock is an open-file-description lock on byte 0; byte 1 is
+locked while the holder and the text change, so that a reader never takes the text of the last
+holder for that of the new one.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
-from lineclear.core.ledger.liveness import LockState
+from pydantic import Field
+
+from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
+from lineclear.core.ledger import liveness, oserrors
+from lineclear.core.ledger._platform import system
+from lineclear.core.ledger.layout import LOCK
+from lineclear.core.ledger.liveness import LockState, Process
+from lineclear.core.ledger.records import JsonArray, Owner
+
+_PATIENCE_S = 2.0
+_PAUSE_S = 0.005
+_LOOKS = 8
+_MAX_BYTES = 16 << 10
+_MAX_ARGUMENTS = 64
+_MAX_ARGV_CHARACTERS = 2_000
+_SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_SAFE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Holder(Owner):
+    """The text of agent.lock: which process, and its command line as that process gave it."""
+
+    kind = "agent.lock"
+    v: Literal[1]
+    argv: JsonArray[str] = Field(default=(), max_length=_MAX_ARGUMENTS)
+
+    def owner(self) -> Owner:
+        """Give the process alone."""
+        return Owner(**self.model_dump(include=set(Owner.model_fields)))
 
 
 class AgentLock:
-    """The held lock of one store or run folder (Linux: F_OFD_SETLK); freed by `close` or death."""
+    """The held lock of one store or run folder (Linux: F_OFD_SETLK); freed by `close` or death.
+
+    Programs that the agent starts do not inherit it. A bare fork does: then it stays held until
+    that child has ended too, unless the agent closes it first.
+    """
+
+    def __init__(self, folder: Path, fd: int) -> None:
+        self.folder = folder
+        self._fd = fd
+        self._pid = os.getpid()
 
     @classmethod
     def acquire(cls, folder: Path, *, argv: tuple[str, ...] | None = None) -> Self:
-        """Take the lock of FOLDER (made 0700 if absent); raises StoreHeld naming the holder and the cure."""
-        raise NotImplementedError
+        """Take the lock of FOLDER, made 0700 if absent.
+
+        Raises StoreHeld, naming the holder and the cure, and StoreRefused: `symlink`,
+        `not_regular`, `owner`, `hard_linked`, `writable_by_others` (an agent.lock that another
+        program may have planted), `no_locks`, `lock_failed`. ARGV is what operators are shown as
+        the agent's command, by default this process's.
+        """
+        try:
+            _make_folder(folder)
+            fd = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
+        except OSError as why:
+            raise _refused(folder, why) from why
+        try:
+            _check_planted(folder, fd)
+            _hold(folder, fd, sys.orig_argv if argv is None else argv)
+        except OSError as why:
+            os.close(fd)
+            raise _refused(folder, why) from why
+        except BaseException:
+            os.close(fd)
+            raise
+        return cls(folder, fd)
 
     def close(self) -> None:
         """Free the lock."""
-        raise NotImplementedError
+        fd, self._fd = self._fd, -1
+        if fd < 0:
+            return
+        try:
+            # Freed outright, since a forked child may share it; but that child frees nothing.
+            if os.getpid() == self._pid:
+                system.release(fd)
+        finally:
+            os.close(fd)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
 
 def look(folder: Path) -> LockState:
-    """Look at the lock of FOLDER without locking (Linux: F_OFD_GETLK on a read-only descriptor)."""
-    raise NotImplementedError
+    """Look at the lock of FOLDER without locking (Linux: F_OFD_GETLK on a read-only descriptor).
+
+    What cannot be read, or is not the folder's owner's, is told as unknown with a note.
+    """
+    try:
+        fd = os.open(folder / LOCK, os.O_RDONLY | _SAFE)
+    except FileNotFoundError:
+        return LockState(held=None, owner=None)
+    except OSError as why:
+        note = "agent.lock is a symbolic link" if why.errno == errno.ELOOP else oserrors.reason(why)
+        return LockState(held=None, owner=None, note=note)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            return LockState(held=None, owner=None, note="agent.lock is not a regular file")
+        if found.st_uid != folder.stat().st_uid:
+            return LockState(held=None, owner=None, note="agent.lock belongs to another user")
+        return _look_at(fd)
+    except OSError as why:
+        return LockState(held=None, owner=None, note=oserrors.reason(why))
+    finally:
+        os.close(fd)
+
+
+# --- Taking it ---------------------------------------------------------------------------------
+
+
+def _make_folder(folder: Path) -> None:
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for new in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            new.mkdir(mode=0o700)
+        _sync_folder(new.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        system.sync(fd)
+    finally:
+        os.close(fd)
+
+
+def _check_planted(folder: Path, fd: int) -> None:
+    """Refuse a file that this user's agent has not made: it would be overwritten."""
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
+        code, what = "not_regular", "is not a regular file"
+    elif found.st_uid != system.user_id():
+        code, what = "owner", "belongs to another user"
+    elif found.st_nlink != 1:
+        code, what = "hard_linked", "has a second name elsewhere"
+    elif found.st_mode & 0o022:
+        code, what = "writable_by_others", "can be written by others"
+    else:
+        return
+    raise StoreRefused(
+        f"{folder / LOCK} {what}; look where it comes from and remove it.", code=code
+    )
+
+
+def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not system.try_settle(fd):
+        if time.monotonic() > deadline:
+            raise StoreHeld(
+                f"{folder} is just being taken by another process; try again, or use another "
+                "folder (a Gate takes `instance=`)."
+            )
+        time.sleep(_PAUSE_S)
+    try:
+        while not system.try_hold(fd):
+            if not system.LOOKING_LOCKS or time.monotonic() > deadline:
+                raise _held(folder, fd)
+            time.sleep(_PAUSE_S)
+        _write_holder(folder, fd, argv)
+    finally:
+        system.end_settling(fd)
+
+
+def _write_holder(folder: Path, fd: int, argv: Iterable[str]) -> None:
+    """Say who holds the lock, durably: after a power loss it tells that the agent is dead."""
+    owner = liveness.current_owner()
+    text = Holder(v=1, **owner.model_dump(), argv=_presentable(argv)).encode() + b"\n"
+    os.ftruncate(fd, 0)
+    rest, offset = memoryview(text), 0
+    while rest:
+        written = os.pwrite(fd, rest, offset)
+        rest, offset = rest[written:], offset + written
+    system.sync(fd)
+    _sync_folder(folder)
+
+
+def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
+    """Cut a command line to what a person reads; bytes that are no text become U+FFFD."""
+    kept: list[str] = []
+    room = _MAX_ARGV_CHARACTERS
+    for argument in argv:
+        text = argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        if len(kept) == _MAX_ARGUMENTS - 1 or len(text) > room:
+            kept.append(text[:room] + "…")
+            break
+        kept.append(text)
+        room -= len(text)
+    return tuple(kept)
+
+
+def _held(folder: Path, fd: int) -> StoreHeld:
+    raw = _read(fd)
+    holder = None if raw is None else _parse(raw)
+    if holder is None:
+        who, pid = "another process", None
+    else:
+        who, pid = f"process {holder.pid}", holder.pid
+        process = liveness.process_of(holder.owner())
+        if process is Process.DEAD:
+            who = f"a child of process {pid}, which has ended"
+        elif process is Process.ELSEWHERE:
+            who = f"process {pid} of another machine"
+    return StoreHeld(
+        f"{folder} is held by {who}; end it first, or use another folder "
+        "(a Gate takes `instance=`).",
+        pid,
+    )
+
+
+def _refused(folder: Path, why: OSError) -> StoreRefused:
+    if why.errno == errno.ELOOP:
+        return StoreRefused(
+            f"{folder / LOCK} is a symbolic link; look where it leads and remove it.",
+            code="symlink",
+        )
+    if why.errno in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
+        return StoreRefused(
+            f"{folder} cannot be a store: its file system keeps no locks. "
+            "Move the store to a local disk.",
+            code="no_locks",
+        )
+    return StoreRefused(
+        f"{folder / LOCK} cannot be taken: {oserrors.reason(why)}; "
+        f"{oserrors.cure(why)} and try again.",
+        code="lock_failed",
+    )
+
+
+# --- Looking at it -----------------------------------------------------------------------------
+
+
+def _look_at(fd: int) -> LockState:
+    """Read text, lock and text again until nothing has changed in between.
+
+    Then whoever held the lock had written this text: the lock was seen held after the text was
+    read, its holder was not between taking it and writing, and the text has stayed.
+    """
+    local = system.is_local(fd)
+    for _ in range(_LOOKS):
+        raw = _read(fd)
+        holder = None if raw is None else _parse(raw)
+        process = Process.UNKNOWN if holder is None else liveness.process_of(holder.owner())
+        held = system.is_held(fd)
+        if system.is_settled(fd) and _read(fd) == raw:
+            return _judge(holder, process, held=held, local=local)
+    return LockState(held=True, owner=None, note="the lock is just being taken")
+
+
+def _judge(holder: Holder | None, process: Process, *, held: bool, local: bool) -> LockState:
+    if holder is None:
+        return LockState(held=held, owner=None, note="agent.lock does not say who holds it")
+    owner = holder.owner()
+    here = bool(owner.boot_id) and owner.boot_id == liveness.boot_id()
+    note = ""
+    if held and process is Process.DEAD:
+        if here and system.KNOWS_SETTLED:
+            note = "held by a child of the dead agent"
+        else:
+            process, note = Process.UNKNOWN, "held by a process that agent.lock does not name"
+    elif held and process is Process.UNKNOWN and here:
+        # The pid cannot be looked up from here, but a lock outlives its process only in a fork.
+        process, note = Process.ALIVE, "alive by its lock, in another pid namespace"
+    elif not held and here:
+        if local:
+            process = Process.DEAD
+        elif process is Process.ALIVE:
+            process = Process.UNKNOWN
+    return LockState(held=held, owner=owner, argv=holder.argv, process=process, note=note)
+
+
+def _read(fd: int) -> bytes | None:
+    """Read the text, None where it is longer than any that this program writes."""
+    raw = os.pread(fd, _MAX_BYTES + 1, 0)
+    return None if len(raw) > _MAX_BYTES else raw
+
+
+def _parse(raw: bytes) -> Holder | None:
+    """Read who holds the lock; None for a torn or foreign text, which names nobody."""
+    try:
+        return Holder.decode(raw)
+    except Unreadable:
+        return None

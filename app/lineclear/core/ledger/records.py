@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
 
@@ -25,7 +25,7 @@ def new_nonce() -> str:
 
 
 def format_instant(at: datetime) -> str:
-    """Write an instant as RFC 3339 in UTC with microseconds, for example 2026-11-29T16:23:33.120000Z."""
+    """Write an instant as RFC 3339, for example 2026-11-29T16:23:33.120000Z (UTC, microseconds)."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -40,12 +40,17 @@ def parse_instant(value: object) -> object:
 
 
 Instant = Annotated[datetime, BeforeValidator(parse_instant), PlainSerializer(format_instant)]
+_Item = TypeVar("_Item")
+# A JSON array arrives as a list, which a strict tuple refuses; the items stay strict.
+JsonArray = Annotated[tuple[_Item, ...], Field(strict=False)]
 
 
 class Record(BaseModel):
     """Base of all records: `encode` and `decode` are exact inverses on meaning."""
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(
+        frozen=True, strict=True, extra="forbid", arbitrary_types_allowed=True
+    )
     kind: ClassVar[str]
 
     def encode(self) -> bytes:
@@ -59,7 +64,9 @@ class Record(BaseModel):
             return cls.model_validate(jsontext.parse(raw))
         except (Unreadable, ValidationError, ValueError) as why:
             first = str(why).splitlines()[0][:200]
-            raise Unreadable("damaged", f"The {cls.kind} record cannot be read: {first}", path) from why
+            raise Unreadable(
+                "damaged", f"The {cls.kind} record cannot be read: {first}", path
+            ) from why
 
 
 class Owner(Record):
@@ -117,8 +124,8 @@ class RequestBlock(Record):
     expires_at: Instant | None = None
     limits: Limits | None = None
     usage: Tokens | None = None
-    reported: tuple[Literal["iteration", "tool_calls", "tokens"], ...] = ()
-    """Counters that the agent really has; the others stand as 0 in the required keys and mean nothing."""
+    reported: JsonArray[Literal["iteration", "tool_calls", "tokens"]] = ()
+    """Counters that the agent really has; the others are 0 in the required keys, unused."""
     agent: str = Field(max_length=200)
     adapter: str | None = None
     description: str | None = None
@@ -242,7 +249,7 @@ class Launch(Record):
     n: int = Field(ge=1)
     by: Person
     at: Instant
-    argv: tuple[str, ...]
+    argv: JsonArray[str]
     cwd: str
     log: str
     """File name of the output beside this record."""
