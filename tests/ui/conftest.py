@@ -1,0 +1,21 @@
+"""Tests of the window: coroutines run on Qt's event loop, as they do in the program."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+# PySide6 comes first: qasync takes the binding that it finds loaded.
+from PySide6.QtWidgets import QApplication
+import qasync  # isort: skip
+
+
+def _qt_loop() -> asyncio.AbstractEventLoop:
+    loop: asyncio.AbstractEventLoop = qasync.QEventLoop(QApplication.instance() or QApplication([]))
+    return loop
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    return {"qasync": _qt_loop}
