@@ -6,13 +6,23 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationError,
+    model_validator,
+)
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
 Hex32 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Hex64 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Version = Annotated[int, Field(ge=1, le=1)]
 VerdictName = Literal["approve", "deny", "modify", "result", "expired", "withdrawn"]
 OutcomeName = Literal["ok", "error", "denied", "expired", "withdrawn", "refused", "resolved"]
 LAPSING: frozenset[str] = frozenset({"approve", "modify", "result"})
@@ -59,14 +69,45 @@ class Record(BaseModel):
 
     @classmethod
     def decode(cls, raw: bytes, path: str | None = None) -> Self:
-        """Read strictly; raises Unreadable with `damaged`, whatever is wrong with the bytes."""
+        """Read strictly, as `of` does."""
+        return cls.of(parse_record(cls.kind, raw, path), path)
+
+    @classmethod
+    def of(cls, document: dict[str, Any], path: str | None = None) -> Self:
+        """Validate a parsed record.
+
+        Raises Unreadable: `unknown_version` (a newer Lineclear wrote it), `unknown_verdict`,
+        `damaged` for all else.
+        """
         try:
-            return cls.model_validate(jsontext.parse(raw))
-        except (Unreadable, ValidationError, ValueError) as why:
-            first = str(why).splitlines()[0][:200]
+            return cls.model_validate(document)
+        except ValidationError as why:
+            first = why.errors(include_url=False, include_context=False, include_input=False)[0]
+            place = visible_line(".".join(map(str, first["loc"])), 80) or "the whole"
+            fault = visible_line(first["msg"], 200)
             raise Unreadable(
-                "damaged", f"The {cls.kind} record cannot be read: {first}", path
+                _CODES.get(first["loc"], "damaged"),
+                f"The {cls.kind} record cannot be read: {place}: {fault}.",
+                path,
             ) from why
+
+
+_CODES: dict[tuple[int | str, ...], str] = {
+    ("v",): "unknown_version",
+    ("verdict",): "unknown_verdict",
+}
+
+
+def parse_record(kind: str, raw: bytes, path: str | None = None) -> dict[str, Any]:
+    """Parse a record's JSON; raises Unreadable: `empty`, or `damaged` whatever is wrong with it."""
+    try:
+        return jsontext.parse(raw)
+    except Unreadable as why:
+        raise Unreadable(
+            "empty" if why.code == "empty" else "damaged",
+            f"The {kind} record cannot be read: {why.sentence}",
+            path,
+        ) from why
 
 
 class Owner(Record):
@@ -112,7 +153,7 @@ class RequestBlock(Record):
     """The `lineclear` key of a native request, beside the keys of lc-agents' PendingApproval."""
 
     kind = "request"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     seq: int = Field(ge=1, le=999_999)
     aid: Hex32
@@ -140,7 +181,7 @@ class Decision(Record):
     """One verdict on exactly the bytes that were shown."""
 
     kind = "decision"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     store_id: Hex32 | None = None
     """None only in the ledger of a foreign store, which has no FORMAT."""
@@ -148,6 +189,9 @@ class Decision(Record):
     aid: Hex32
     request_sha256: Hex64
     file_sha256: Hex64 | None = None
+    """Set exactly in the ledger of a foreign store: the digest of the checkpoint file."""
+    item: str | None = None
+    """Which call of a foreign checkpoint that holds several."""
     verdict: VerdictName
     arguments: Any = None
     """Set (even to null) exactly when the verdict is `modify`."""
@@ -159,17 +203,29 @@ class Decision(Record):
     at: Instant
     boot_id: str
     boottime_ns: int
-    valid_for_s: float
+    valid_for_s: float = Field(ge=0, allow_inf_nan=False)
     shown: dict[str, Any] = Field(default_factory=dict)
     native: Any = None
     sig: str | None = None
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        given = self.model_fields_set
+        if ("arguments" in given) != (self.verdict == "modify"):
+            raise ValueError("arguments belong to the verdict modify, and only to it")
+        if ("result" in given) != (self.verdict == "result"):
+            raise ValueError("a result belongs to the verdict result, and only to it")
+        native = self.store_id is not None
+        if native != (self.seq is not None) or native == (self.file_sha256 is not None):
+            raise ValueError("it names neither a request of a store nor a checkpoint file")
+        return self
 
 
 class Start(Record):
     """The fence: durable before the tool runs."""
 
     kind = "start"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     owner: Owner
     at: Instant
@@ -189,16 +245,22 @@ class Revoked(Record):
     """An approval taken back: it holds the start slot, so nothing can start."""
 
     kind = "start"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     revoked: Revocation
+
+
+def decode_start(raw: bytes, path: str | None = None) -> Start | Revoked:
+    """Read what holds a start slot; raises Unreadable as `Record.decode` does."""
+    document = parse_record(Start.kind, raw, path)
+    return (Revoked if "revoked" in document else Start).of(document, path)
 
 
 class Outcome(Record):
     """How a call ended, written once, before the guarded function returns."""
 
     kind = "outcome"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     outcome: OutcomeName
     result: str | None = None
@@ -219,7 +281,7 @@ class StoreFormat(Record):
     """`.approvals/FORMAT`: marks a native store and the folder it was made in."""
 
     kind = "FORMAT"
-    v: Literal[1]
+    v: Version
     store_id: Hex32
     dev: int
     ino: int
@@ -230,7 +292,7 @@ class RunInfo(Record):
     """`run.json` of a run folder."""
 
     kind = "run"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     run_id: Hex32
     agent: str
@@ -244,7 +306,7 @@ class Launch(Record):
     """Relaunch attempt N of a call."""
 
     kind = "launch"
-    v: Literal[1]
+    v: Version
     nonce: Hex32
     n: int = Field(ge=1)
     by: Person
