@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-import platformdirs
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -20,6 +19,18 @@ from pydantic_core import PydanticSerializationError
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import commit
+from lineclear.core.places import absolute, default_source, home
+
+__all__ = [
+    "LaunchSetting",
+    "Settings",
+    "SourceSetting",
+    "default_source",
+    "home",
+    "load",
+    "save",
+    "settings_path",
+]
 
 FILE_NAME = "settings.json"
 VERSION = 1
@@ -27,29 +38,8 @@ _MAX_BYTES = 4 << 20
 _ENV_NAME = re.compile(r"[^=\x00]+")
 
 
-def home() -> Path:
-    """The folder of settings and history: $LINECLEAR_HOME, else the platform's config folder."""
-    own = os.environ.get("LINECLEAR_HOME")
-    if own:
-        return _absolute(Path(own))
-    return platformdirs.user_config_path("lineclear", appauthor=False)
-
-
-def default_source() -> Path:
-    """$LINECLEAR_HOME/agents, else <user data>/lineclear/agents."""
-    own = os.environ.get("LINECLEAR_HOME")
-    if own:
-        return _absolute(Path(own)) / "agents"
-    return platformdirs.user_data_path("lineclear", appauthor=False) / "agents"
-
-
-def _absolute(path: Path) -> Path:
-    # abspath, not resolve: a watched symlink is shown under the name that the operator gave.
-    return Path(os.path.abspath(os.path.expanduser(path)))  # noqa: PTH100, PTH111
-
-
 def _check_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
-    if not os.path.isabs(argv[0]):  # noqa: PTH117
+    if not os.path.isabs(argv[0]):
         raise ValueError("the program must be an absolute path, for example /usr/bin/python3")
     if any("\x00" in part for part in argv):
         raise ValueError("an argument cannot hold a NUL")
@@ -63,7 +53,7 @@ def _check_env(env: dict[str, str]) -> dict[str, str]:
     return env
 
 
-AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
+AbsolutePath = Annotated[Path, AfterValidator(absolute)]
 
 
 class SourceSetting(BaseModel):
@@ -202,6 +192,6 @@ def _parse(raw: bytes, path: Path) -> Settings:
         raise _damaged(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from why
     for number, source in enumerate(document.get("sources", ())):
         # Relative to whatever folder the program was started in would be a guess.
-        if not os.path.isabs(os.path.expanduser(source["path"])):  # noqa: PTH111, PTH117
+        if not os.path.isabs(os.path.expanduser(source["path"])):
             raise _damaged(path, f"sources.{number}.path must be an absolute path")
     return settings
