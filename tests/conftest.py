@@ -10,6 +10,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 
+# Before a test imports qasync, which else takes any binding that it finds.
+os.environ["QT_API"] = "pyside6"
+
 KINDS = {"e2e": 180, "stress": 900}
 """Folders whose tests are a kind of their own, and the seconds that one such test may take."""
 
@@ -27,7 +30,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--onscreen"):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    os.environ["QT_API"] = "pyside6"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,10 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-
-# PySide6 comes first: qasync takes the binding that it finds loaded.
+import qasync
 from PySide6.QtWidgets import QApplication
-import qasync  # isort: skip
 
 
 def _qt_loop() -> asyncio.AbstractEventLoop:
