@@ -1,0 +1,8 @@
+"""`python -m lineclear` is the command line."""
+
+import sys
+
+from lineclear.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,66 @@
+"""What a decision will do, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from lineclear.cli import wording
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+
+NATIVE = "lineclear"
+
+
+def after_approval(row: Row) -> str:
+    """Tell what an approval of this row brings about."""
+    agent = visible_line(row.agent, 80)
+    if row.system != NATIVE:
+        return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
+    if row.process in (Process.ALIVE, Process.ELSEWHERE):
+        return f"{agent} is waiting and runs it at once."
+    if row.resumable_by is not None:
+        return f"Nothing runs until {agent} is relaunched: {relaunch(row)}"
+    return f"Nothing runs until someone resumes {agent}: {resume(row)}"
+
+
+def relaunch(row: Row) -> str:
+    """Give the command that starts the configured resume command."""
+    return f"lineclear relaunch {row.id}"
+
+
+def resume(row: Row) -> str:
+    """Give the command that resumes an agent whose command is not configured."""
+    return f"lineclear resume {shlex.quote(str(row.store))} --agent MODULE:FACTORY"
+
+
+def next_commands(row: Row) -> Iterator[str]:
+    """Give the commands that make sense for a row now."""
+    if row.state is State.PENDING:
+        yield from _decisions(row)
+    elif row.state is State.UNCERTAIN:
+        yield f"lineclear resolve {row.id} --ran --note RESULT"
+        yield f"lineclear resolve {row.id} --not-run --note WHY"
+        yield f"lineclear resolve {row.id} --ask-again"
+    elif row.state in (State.APPROVED, State.HELD):
+        yield f"lineclear take-back {row.id}"
+        yield from _resumes(row)
+    elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):
+        yield from _resumes(row)
+
+
+def _decisions(row: Row) -> Iterator[str]:
+    if not any(wording.warning_level(code) is Level.BLOCKED for code in row.warnings):
+        despite = "".join(f" --despite {code}" for code in wording.stops(row))
+        yield f"lineclear approve {row.id}{despite}"
+        yield f"lineclear modify {row.id} --arguments JSON{despite}"
+    yield f"lineclear deny {row.id} --reason WHY"
+
+
+def _resumes(row: Row) -> Iterator[str]:
+    if row.closed or row.process is Process.ALIVE:
+        return
+    yield relaunch(row) if row.resumable_by is not None else resume(row)

@@ -1,0 +1,128 @@
+"""`approve`, `deny`, `modify`, `take-back`, `resolve`: durable before it is told."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from lineclear.cli import advice
+from lineclear.cli.exits import Exit, UsageError
+from lineclear.cli.selection import detail_of
+from lineclear.cli.terminal import Terminal
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.inbox import deciding
+from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.settings import Settings
+from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.records import Record
+
+_RESOLUTIONS = {
+    "ran": "Settled: it ran; the agent gets your note as its result.",
+    "not_run": "Settled: it did not run, and the agent is told so.",
+    "ask_again": "Settled: it did not run, and the agent asks for it anew.",
+}
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Find the call and give the verdict."""
+    # Wrong arguments are told before anything is scanned.
+    arguments = _arguments(options) if options.command == "modify" else MISSING
+    if options.command == "resolve" and options.resolution == "ran" and not options.note:
+        raise UsageError("`--ran` needs `--note`: the note is the result that the agent gets.")
+    settings, detail = detail_of(options)
+    match options.command:
+        case "take-back":
+            deciding.take_back(detail, settings)
+            _tell(options, terminal, detail, "Taken back: nothing runs.", {"taken_back": True})
+        case "resolve":
+            _resolve(options, terminal, settings, detail)
+        case _:
+            _decide(options, terminal, settings, detail, arguments)
+    return Exit.DONE
+
+
+def _decide(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    settings: Settings,
+    detail: Detail,
+    arguments: Json,
+) -> None:
+    despite = frozenset(getattr(options, "despite", ()))
+    verdict = _verdict(options, arguments)
+    decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
+    if decision.verdict == "deny":
+        told = f"Denied. {visible_line(detail.row.agent, 80)} is told why."
+    elif decision.verdict == "modify":
+        told = f"Approved with other arguments. {advice.after_approval(detail.row)}"
+    else:
+        told = f"Approved. {advice.after_approval(detail.row)}"
+    _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
+
+
+def _verdict(options: argparse.Namespace, arguments: Json) -> Verdict:
+    match options.command:
+        case "approve":
+            return Verdict("approve", note=options.note)
+        case "deny":
+            return Verdict("deny", reason=options.reason)
+        case _:
+            return Verdict("modify", arguments=arguments, note=options.note)
+
+
+def _resolve(
+    options: argparse.Namespace, terminal: Terminal, settings: Settings, detail: Detail
+) -> None:
+    outcome = deciding.resolve(detail, options.resolution, options.note, settings)
+    told = _RESOLUTIONS[options.resolution]
+    _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
+
+
+def _arguments(options: argparse.Namespace) -> Json:
+    if options.arguments is not None:
+        text, name = options.arguments, "--arguments"
+    else:
+        text, name = _read_text(options.arguments_file), "--arguments-file"
+    try:
+        return jsontext.parse_value(text)
+    except Unreadable as why:
+        raise UsageError(f"`{name}` is no JSON to run with: {why.sentence} [{why.code}]") from why
+
+
+def _read_text(name: str) -> str:
+    raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as why:
+        raise UsageError(f"`--arguments-file` {name} is not UTF-8 text.") from why
+
+
+def _record_json(record: Record) -> dict[str, Any]:
+    return record.model_dump(mode="python", exclude_unset=True)
+
+
+def _tell(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    detail: Detail,
+    told: str,
+    facts: dict[str, Any],
+) -> None:
+    """Say what is done; it stays done when nobody can be told any more."""
+    row = detail.row
+    try:
+        if options.json:
+            terminal.json({"id": row.id, **facts})
+        else:
+            tool = "" if row.tool is None else f"{visible_line(row.tool, 80)} "
+            terminal.say(f"{tool}{row.id[:8]}: {told}")
+        terminal.flush()
+    except OSError as why:
+        terminal.complain(f"It is done, but the output could not be written: {why.strerror}.")
+        terminal.close_output()

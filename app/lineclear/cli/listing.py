@@ -1,0 +1,130 @@
+"""`lineclear list`: the calls that wait, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from lineclear.cli import wording
+from lineclear.cli.exits import Exit
+from lineclear.cli.selection import rows_of, settings_for
+from lineclear.cli.table import layout
+from lineclear.cli.terminal import Styled, Terminal
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.rows import Row, path_text, row_json
+from lineclear.core.inbox.settings import Settings, default_source
+from lineclear.core.ledger.state import State
+
+_HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
+_ELASTIC = _HEADER.index("ARGUMENTS")
+_ID_LENGTH = 8
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Print all rows."""
+    settings = settings_for(options)
+    rows = rows_of(settings, every_closed=options.all)
+    if options.json:
+        terminal.json([row_json(row) for row in rows])
+        return Exit.DONE
+    complain_of_sources(settings, terminal)
+    if not rows:
+        terminal.lines(_nothing(settings))
+        return Exit.DONE
+    now = wording.utc_now()
+    lengths = short_ids(row.id for row in rows)
+    table = [_cells(row, lengths[row.id], now) for row in rows]
+    for pieces in layout(_HEADER, table, width=terminal.width, elastic=_ELASTIC):
+        terminal.say(*pieces)
+    terminal.say()
+    terminal.say(summary(rows))
+    return Exit.DONE
+
+
+def complain_of_sources(settings: Settings, terminal: Terminal) -> None:
+    """Name the folders that are not there; the default one comes with the first agent."""
+    for source in settings.sources:
+        if not source.path.is_dir() and source.path != default_source():
+            terminal.complain(f"{path_text(source.path)} is missing; its calls are not listed.")
+
+
+def short_ids(ids: Iterable[str]) -> dict[str, str]:
+    """Give each id its shortest prefix of 8 or more that names only it."""
+    every = sorted(set(ids))
+    found: dict[str, str] = {}
+    for place, row_id in enumerate(every):
+        neighbours = every[max(0, place - 1) : place] + every[place + 1 : place + 2]
+        shared = max((_shared(row_id, other) for other in neighbours), default=0)
+        found[row_id] = row_id[: max(_ID_LENGTH, shared + 1)]
+    return found
+
+
+def _shared(one: str, other: str) -> int:
+    length = 0
+    for left, right in zip(one, other, strict=False):
+        if left != right:
+            break
+        length += 1
+    return length
+
+
+def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
+    return (
+        Styled(short),
+        Styled(
+            wording.state_words(row), "dim" if row.closed else wording.STYLES.get(row.state, "")
+        ),
+        Styled(visible_line(row.agent, 40)),
+        Styled("" if row.tool is None else visible_line(row.tool, 40)),
+        Styled(_arguments(row)),
+        Styled(wording.age(row, now), "dim"),
+        Styled("" if row.closed else row.process.value, "dim"),
+        Styled(*_warnings(row)),
+    )
+
+
+def _arguments(row: Row) -> str:
+    if row.tool is None and row.reason:
+        return visible_line(row.reason)
+    return wording.arguments_summary(row.arguments)
+
+
+def _warnings(row: Row) -> tuple[str, str]:
+    """Give the codes that a table has room for, and how strongly they speak."""
+    if row.reason_code is not None:
+        return row.reason_code, "stop"
+    loud = [code for code in row.warnings if wording.warning_level(code) >= Level.CARE]
+    if not loud or row.closed:
+        return "", ""
+    strongest = max(wording.warning_level(code) for code in loud)
+    more = f" +{len(loud) - 1}" if len(loud) > 1 else ""
+    return f"{loud[0]}{more}", "stop" if strongest >= Level.STOP else "care"
+
+
+def summary(rows: Iterable[Row]) -> str:
+    """Give the counts that an operator acts on: "7 waiting · 1 may have run · 2 to resume"."""
+    counts = Counter(row.state for row in rows if not row.closed)
+    order = (
+        (State.PENDING, "waiting"),
+        (State.UNCERTAIN, "may have run"),
+        (State.HELD, "held"),
+        (State.APPROVED, "approved and not picked up"),
+        (State.LAPSED, "lapsed"),
+        (State.RUNNING, "running"),
+        (State.RESUMABLE, "to resume"),
+        (State.UNREADABLE, "unreadable"),
+        (State.DAMAGED, "damaged"),
+        (State.STRAY, "stray"),
+    )
+    parts = [f"{counts[state]} {words}" for state, words in order if counts[state]]
+    return " · ".join(parts) if parts else "Nothing waits."
+
+
+def _nothing(settings: Settings) -> list[str]:
+    if not settings.sources:
+        return ["No folder is watched. Add one: lineclear config add-source DIR"]
+    folders = ", ".join(path_text(source.path) for source in settings.sources)
+    return [f"Nothing waits in {folders}."]

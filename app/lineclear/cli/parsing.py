@@ -1,0 +1,307 @@
+"""The words of the command line: subcommands, options and their help."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from lineclear.cli.exits import Exit
+from lineclear.cli.terminal import printable
+
+_EXIT_CODES: Final = """\
+exit codes:
+  0  done (a decision: durable)
+  1  a file could not be read or written, or the write is not confirmed
+  2  the command was not understood, or the id fits more than one call
+  3  already decided (by whom and when is printed)
+  4  refused (the reason code is printed in brackets)
+  5  not found, or nothing waits
+  6  another process holds it
+  7  the call may have run
+  8  the agent's own error
+"""
+
+_DESCRIPTION: Final = """\
+The approval inbox for AI agents: see the tool calls that wait for a person, and decide.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that takes no abbreviations and prints no agent text raw."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**{"allow_abbrev": False, **options})  # type: ignore[arg-type]
+
+    def error(self, message: str) -> NoReturn:
+        """Say what was not understood, in one sentence, and exit with 2."""
+        told = printable(message)
+        sys.stderr.write(f"{self.prog}: {told}. Try `{self.prog} --help`.\n")
+        raise SystemExit(int(Exit.USAGE))
+
+
+class _Version(argparse.Action):
+    """`--version`, looked up only when it is asked for."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        _namespace: argparse.Namespace,
+        _values: str | Sequence[object] | None,
+        _option: str | None = None,
+    ) -> None:
+        sys.stdout.write(f"lineclear {version()}\n")
+        parser.exit()
+
+
+def version() -> str:
+    """Give the installed version."""
+    # A quarter of the start-up time, needed for this answer alone.
+    from importlib import metadata  # noqa: PLC0415
+
+    try:
+        return metadata.version("lineclear")
+    except metadata.PackageNotFoundError:
+        return "0 (not installed)"
+
+
+def parser() -> Parser:
+    """Build the whole command line."""
+    top = Parser(
+        prog="lineclear",
+        description=_DESCRIPTION,
+        epilog=_EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = top.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands", parser_class=Parser
+    )
+    _looking(commands)
+    _deciding(commands)
+    _agents(commands)
+    _machine(commands)
+    _internal(commands)
+    return top
+
+
+Commands = argparse._SubParsersAction  # noqa: SLF001  (it has no public name)
+
+
+def _add(
+    commands: Commands[Parser],
+    name: str,
+    summary: str,
+    *,
+    json: bool = False,
+    sources: bool = False,
+    description: str | None = None,
+) -> Parser:
+    command = commands.add_parser(
+        name,
+        help=summary,
+        description=description or summary[:1].upper() + summary[1:] + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if sources:
+        command.add_argument(
+            "--source",
+            dest="sources",
+            action="append",
+            metavar="DIR",
+            help="look only in this folder, not in the configured ones (repeatable)",
+        )
+    if json:
+        command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--debug", action="store_true", help=argparse.SUPPRESS)
+    return command
+
+
+def _looking(commands: Commands[Parser]) -> None:
+    inbox = _add(commands, "inbox", "open the window", sources=True)
+    inbox.add_argument(
+        "--detach", action="store_true", help="return at once and leave the window open"
+    )
+    listing = _add(commands, "list", "print the calls that wait", json=True, sources=True)
+    listing.add_argument(
+        "--all", action="store_true", help="every closed call too, not only the newest per store"
+    )
+    show = _add(commands, "show", "print one call whole", json=True, sources=True)
+    _add_id(show)
+    _add(
+        commands,
+        "watch",
+        "follow what happens, until Ctrl-C",
+        json=True,
+        sources=True,
+        description="Follow what happens, until Ctrl-C. --json prints one object per line:\n"
+        "{added, changed, removed, health, complete}.",
+    )
+
+
+def _add_id(command: Parser) -> None:
+    command.add_argument("id", metavar="ID", help="the call's id, or 8 or more of its first digits")
+
+
+def _add_despite(command: Parser) -> None:
+    command.add_argument(
+        "--despite",
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="do it although the call carries this warning (repeatable)",
+    )
+
+
+def _deciding(commands: Commands[Parser]) -> None:
+    approve = _add(commands, "approve", "let the call run", json=True, sources=True)
+    _add_id(approve)
+    approve.add_argument("--note", metavar="TEXT", help="a note for the record")
+    _add_despite(approve)
+
+    deny = _add(commands, "deny", "do not let the call run", json=True, sources=True)
+    _add_id(deny)
+    deny.add_argument("--reason", required=True, metavar="TEXT", help="what the agent is told")
+
+    modify = _add(
+        commands, "modify", "let the call run with other arguments", json=True, sources=True
+    )
+    _add_id(modify)
+    arguments = modify.add_mutually_exclusive_group(required=True)
+    arguments.add_argument("--arguments", metavar="JSON", help="the arguments to run with, whole")
+    arguments.add_argument(
+        "--arguments-file", metavar="FILE", help="read them from a file, - for standard input"
+    )
+    modify.add_argument("--note", metavar="TEXT", help="a note for the record and the agent")
+    _add_despite(modify)
+
+    take_back = _add(
+        commands,
+        "take-back",
+        "take back an approval that nobody picked up",
+        json=True,
+        sources=True,
+    )
+    _add_id(take_back)
+
+    resolve = _add(commands, "resolve", "settle a call that may have run", json=True, sources=True)
+    _add_id(resolve)
+    how = resolve.add_mutually_exclusive_group(required=True)
+    how.add_argument(
+        "--ran", dest="resolution", action="store_const", const="ran",
+        help="it ran: the note is its result",
+    )  # fmt: skip
+    how.add_argument(
+        "--not-run", dest="resolution", action="store_const", const="not_run",
+        help="it did not run: the agent is told so, with the note",
+    )  # fmt: skip
+    how.add_argument(
+        "--ask-again", dest="resolution", action="store_const", const="ask_again",
+        help="it did not run, and the agent asks for it anew",
+    )  # fmt: skip
+    resolve.add_argument("--note", metavar="TEXT", help="what the agent is told")
+
+
+def _agents(commands: Commands[Parser]) -> None:
+    resume = _add(
+        commands,
+        "resume",
+        "go on with an agent that died",
+        description="Go on with an agent that died: takes the store's lock, reads the decision,\n"
+        "runs the call at most once and continues the agent's loop.",
+    )
+    resume.add_argument("store", metavar="STORE", help="the store, or the agent's run folder")
+    resume.add_argument(
+        "--agent",
+        required=True,
+        metavar="MODULE:FACTORY",
+        help="factory(store) gives the AgentExecutor; found from this folder and sys.path",
+    )
+    relaunch = _add(
+        commands,
+        "relaunch",
+        "start the configured resume command of a call's agent",
+        json=True,
+        sources=True,
+    )
+    _add_id(relaunch)
+    demo = _add(
+        commands, "demo", "start pretend agents and open the inbox on them: nothing real runs"
+    )
+    demo.add_argument(
+        "--home", metavar="DIR", help="use this folder and keep it; default: a temporary one"
+    )
+    demo.add_argument(
+        "--no-window", action="store_true", help="start the agents only, answer with this command"
+    )
+
+
+def _machine(commands: Commands[Parser]) -> None:
+    config = _add(commands, "config", "print or change the settings")
+    actions = config.add_subparsers(
+        dest="action", metavar="ACTION", title="actions", parser_class=Parser
+    )
+    _add(actions, "show", "print all settings", json=True)
+    _add(actions, "path", "print where the settings stand", json=True)
+    get = _add(actions, "get", "print one setting", json=True)
+    get.add_argument("key", metavar="KEY")
+    put = _add(actions, "set", "change one setting")
+    put.add_argument("key", metavar="KEY")
+    put.add_argument("value", metavar="VALUE", help="as JSON, or plain text")
+    unset = _add(actions, "unset", "go back to the default of one setting")
+    unset.add_argument("key", metavar="KEY")
+
+    add = _add(actions, "add-source", "watch a folder")
+    add.add_argument("folder", metavar="DIR")
+    add.add_argument(
+        "--polling", action="store_true", help="look on a timer: for network and sync folders"
+    )
+    add.add_argument("--depth", type=int, metavar="N", help="how deep stores lie in it (1 to 16)")
+    remove = _add(actions, "remove-source", "watch a folder no longer")
+    remove.add_argument("folder", metavar="DIR")
+
+    launch = _add(
+        actions,
+        "set-launch",
+        "set the resume command of an agent or a source",
+        description="Set the resume command of an agent or a source. Nothing in it ever comes\n"
+        "from a checkpoint; {store}, {aid} and {checkpoint} are replaced. For example:\n\n"
+        "  lineclear config set-launch --agent refund-bot --cwd . -- \\\n"
+        "      lineclear resume {store} --agent refunds:make",
+    )
+    _add_launch_target(launch)
+    launch.add_argument("--cwd", metavar="DIR", help="the folder to start it in")
+    launch.add_argument(
+        "--env", action="append", default=[], metavar="NAME=VALUE",
+        help="set this variable for it (repeatable)",
+    )  # fmt: skip
+    launch.add_argument("argv", nargs="+", metavar="PROGRAM [ARGUMENT ...]")
+    unlaunch = _add(actions, "remove-launch", "remove the resume command of an agent or a source")
+    _add_launch_target(unlaunch)
+
+    _add(
+        commands,
+        "doctor",
+        "say what is written to, what is watched, and what is wrong",
+        json=True,
+        sources=True,
+    )
+
+
+def _add_launch_target(command: Parser) -> None:
+    target = command.add_mutually_exclusive_group(required=True)
+    target.add_argument("--agent", metavar="NAME", help="for the agent of this name")
+    target.add_argument("--source", metavar="DIR", help="for every agent of this source")
+
+
+def _internal(commands: Commands[Parser]) -> None:
+    """Commands that Lineclear's own programs start; without help, they are not listed."""
+    claimed = commands.add_parser("run-claimed")
+    claimed.add_argument("store")
+    claimed.add_argument("aid")
+    claimed.add_argument("--debug", action="store_true")
+    agent = commands.add_parser("demo-agent")
+    agent.add_argument("name")
+    agent.add_argument("home")
+    agent.add_argument("--debug", action="store_true")

@@ -1,0 +1,51 @@
+"""Where Lineclear's own two programs are: in a frozen bundle beside each other, else modules."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.errors import LineclearError
+
+_QT: Final = ("PySide6", "qasync")
+
+
+def is_frozen() -> bool:
+    """Tell whether this is a bundled program."""
+    return bool(getattr(sys, "frozen", False))
+
+
+def command_line() -> tuple[str, ...]:
+    """Give the argv that starts `lineclear`."""
+    if is_frozen():
+        return (str(_beside("lineclear")),)
+    return (sys.executable, "-m", "lineclear")
+
+
+def window() -> tuple[str, ...]:
+    """Give the argv that opens the window; raises LineclearError (`no_window`) where it cannot."""
+    if is_frozen():
+        program = _beside("lineclear-inbox")
+        if not program.exists():
+            raise LineclearError(f"The window's program is missing: {program}.", code="no_window")
+        return (str(program),)
+    missing = missing_modules()
+    if missing:
+        raise LineclearError(
+            f"The window needs {' and '.join(missing)}: pip install 'lineclear[gui]'. "
+            "Without it, `lineclear list` shows what waits.",
+            code="no_window",
+        )
+    return (sys.executable, "-m", "lineclear.ui.app")
+
+
+def missing_modules() -> list[str]:
+    """Name the modules of the extra `gui` that are not installed."""
+    return [name for name in _QT if importlib.util.find_spec(name) is None]
+
+
+def _beside(name: str) -> Path:
+    suffix = ".exe" if sys.platform == "win32" else ""
+    return Path(sys.executable).with_name(name + suffix)

@@ -1,0 +1,45 @@
+"""Which settings, rows and call a command is about."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from lineclear.core.errors import LineclearError, NothingPending
+from lineclear.core.inbox import scan
+from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.settings import Settings, SourceSetting, load
+
+
+def settings_for(options: argparse.Namespace) -> Settings:
+    """Read the settings; `--source` folders replace the configured ones and must exist."""
+    settings = load()
+    if not options.sources:
+        return settings
+    folders = [Path(os.path.abspath(folder)) for folder in options.sources]  # noqa: PTH100
+    for folder in folders:
+        if not folder.is_dir():
+            raise LineclearError(f"{folder} is no folder.", code="source_missing")
+    # One folder named twice would give each of its calls twice.
+    sources = tuple(SourceSetting(path=folder) for folder in dict.fromkeys(folders))
+    return settings.model_copy(update={"sources": sources})
+
+
+def rows_of(settings: Settings, *, every_closed: bool = False) -> list[Row]:
+    """Scan all sources once, oldest call first."""
+    return scan.scan_once(settings, settings.sources, every_closed=every_closed)
+
+
+def find_row(settings: Settings, prefix: str) -> Row:
+    """Find the call that an id or a prefix of it names, closed ones last."""
+    try:
+        return scan.find(rows_of(settings), prefix)
+    except NothingPending:
+        return scan.find(rows_of(settings, every_closed=True), prefix)
+
+
+def detail_of(options: argparse.Namespace) -> tuple[Settings, Detail]:
+    """Read the settings and, afresh, the call that `options.id` names."""
+    settings = settings_for(options)
+    return settings, scan.read_detail(find_row(settings, options.id))

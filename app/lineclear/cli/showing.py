@@ -1,0 +1,196 @@
+"""`lineclear show`: one call whole, every byte of it visible."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+from lineclear.cli import advice, wording
+from lineclear.cli.exits import Exit
+from lineclear.cli.selection import detail_of
+from lineclear.cli.terminal import Styled, Terminal
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
+from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.rows import Detail, Row, path_text, row_json
+from lineclear.core.ledger.records import format_instant
+
+_LEVEL_STYLES = {
+    Level.NOTE: "dim",
+    Level.CARE: "care",
+    Level.STOP: "stop",
+    Level.BLOCKED: "stop",
+}
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Print one call."""
+    _, detail = detail_of(options)
+    if options.json:
+        terminal.json(detail_json(detail))
+        return Exit.DONE
+    _print(detail, terminal, wording.utc_now())
+    return Exit.DONE
+
+
+def detail_json(detail: Detail) -> dict[str, Any]:
+    """Give what `list --json` gives of the row, and what only its detail knows."""
+    row = detail.row
+    checkpoint = detail.checkpoint
+    return {
+        **row_json(row),
+        "path": path_text(detail.path),
+        "sha256": row.sha256,
+        "reason": row.reason,
+        "trace_id": None if checkpoint is None else checkpoint.trace_id,
+        "description": None if detail.shown is None else _description(detail),
+        "inputs": None if checkpoint is None else checkpoint.inputs,
+        "steps": None if checkpoint is None else _steps_json(checkpoint),
+        "result": detail.result,
+        "preview": row.preview,
+        "started_at": None if row.started_at is None else format_instant(row.started_at),
+        "ended_at": None if row.ended_at is None else format_instant(row.ended_at),
+        "lapses_at": None if row.lapses_at is None else format_instant(row.lapses_at),
+        "launches": [launch.model_dump(exclude_unset=True) for launch in detail.launches],
+    }
+
+
+def _description(detail: Detail) -> str | None:
+    if detail.shown is None or detail.shown.block is None:
+        return None
+    return detail.shown.block.description
+
+
+def _steps_json(checkpoint: Checkpoint) -> list[dict[str, Any]]:
+    return [
+        {
+            "tool": step.tool,
+            "input": step.tool_input,
+            "observation": step.observation,
+            "log": step.log,
+            "tool_call_id": step.tool_call_id,
+        }
+        for step in checkpoint.steps
+    ]
+
+
+def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
+    row = detail.row
+    title = "(no call)" if row.tool is None else visible_line(row.tool)
+    terminal.say(Styled(title, "title"))
+    terminal.say(_subtitle(row, now))
+    terminal.say("State      ", Styled(_state(row, now), wording.STYLES.get(row.state, "")))
+    if row.decision is not None:
+        terminal.say("Decision   ", wording.decision_words(row.decision, now))
+    terminal.say("Budget     ", _budgets(row))
+    for code in row.warnings:
+        level = wording.warning_level(code)
+        text = f"{wording.warning_sentence(code)} [{code}]"
+        terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))
+    _print_call(detail, terminal)
+    _print_file(detail, terminal)
+    _print_section(terminal, "Next", list(advice.next_commands(row)))
+
+
+def _subtitle(row: Row, now: datetime) -> str:
+    waited = f"asked {wording.age(row, now)} ago" if row.asked_at else "not asked by Lineclear"
+    parts = [visible_line(row.agent), waited, wording.process_words(row), row.system or "unknown"]
+    return " · ".join(parts)
+
+
+def _state(row: Row, now: datetime) -> str:
+    told = wording.state_words(row)
+    if row.reason_code is not None:
+        told += f" [{row.reason_code}]"
+    if row.reason:
+        told += f": {visible_line(row.reason)}"
+    if row.lapses_at is not None:
+        told += f" (lapses at {wording.clock(row.lapses_at, now)})"
+    if row.expires_at is not None and not row.closed:
+        told += f" (expires at {wording.clock(row.expires_at, now)})"
+    return told
+
+
+def _budgets(row: Row) -> str:
+    used, limits = row.counters, row.limits
+    return " · ".join(
+        (
+            wording.budget("iterations", used.iteration, limits.iteration),
+            wording.budget("tool calls", used.tool_calls, limits.tool_calls),
+            wording.budget("tokens", used.tokens, limits.tokens),
+        )
+    )
+
+
+def _print_call(detail: Detail, terminal: Terminal) -> None:
+    row, checkpoint = detail.row, detail.checkpoint
+    description = _description(detail)
+    if description:
+        _print_section(terminal, "Description (the agent's words)", _text_lines(description))
+    if row.arguments is not MISSING:
+        _print_section(terminal, "Arguments", list(_argument_lines(row.arguments)))
+    if row.decision is not None and row.decision.verdict == "modify":
+        changed = list(_argument_lines(row.decision.arguments))
+        _print_section(terminal, "Arguments as changed by the operator", changed)
+    if checkpoint is not None:
+        if checkpoint.inputs:
+            _print_section(terminal, "Inputs", list(_argument_lines(checkpoint.inputs)))
+        for number, step in enumerate(checkpoint.steps, 1):
+            heading = f"Step {number} of {len(checkpoint.steps)}: {visible_line(step.tool)}"
+            shown = [*_argument_lines(step.tool_input), "→", *_text_lines(step.observation)]
+            _print_section(terminal, heading, shown)
+    result = detail.result or row.preview
+    if result:
+        _print_section(terminal, "Result", _text_lines(result))
+
+
+def _print_section(terminal: Terminal, heading: str, lines: list[str]) -> None:
+    if not lines:
+        return
+    terminal.say()
+    terminal.say(Styled(heading, "bold"))
+    for line in lines:
+        terminal.say(f"  {line}")
+
+
+def _argument_lines(value: Json) -> Iterator[str]:
+    """Give a value as indented JSON, but its long texts as the lines that they hold."""
+    if not isinstance(value, dict):
+        yield from _json_lines(value)
+        return
+    for key, inner in value.items():
+        name = visible_line(key)
+        if isinstance(inner, str) and "\n" in inner:
+            yield f"{name}:"
+            yield from (f"  │ {line}" for line in _text_lines(inner))
+            continue
+        first, *rest = _json_lines(inner)
+        yield f"{name}: {first}"
+        yield from rest
+
+
+def _json_lines(value: Json) -> list[str]:
+    written = jsontext.pretty(value, max_depth=256).decode("utf-8")
+    return [visible_line(line) for line in written.split("\n")]
+
+
+def _text_lines(text: str) -> list[str]:
+    return visible(text).text.split("\n")
+
+
+def _print_file(detail: Detail, terminal: Terminal) -> None:
+    row = detail.row
+    lines = [f"id      {row.id}", f"path    {visible_line(path_text(detail.path))}"]
+    if row.sha256 is not None:
+        lines.append(f"sha256  {row.sha256}")
+    lines.append(f"size    {len(detail.raw)} bytes")
+    if row.file_time is not None:
+        lines.append(f"time    {format_instant(row.file_time)}")
+    lines += [
+        f"launch  {launch.n} at {format_instant(launch.at)}: {visible_line(' '.join(launch.argv))}"
+        for launch in detail.launches
+    ]
+    _print_section(terminal, "File", lines)

@@ -1,0 +1,36 @@
+"""Tracebacks go to a file: an operator reads a sentence, whoever mends the program reads this."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+_KEPT: Final = 20
+"""Reports kept; older ones are removed."""
+
+
+def keep(error: BaseException) -> Path | None:
+    """Write a traceback into the settings folder's `errors`; None: that failed too."""
+    # Only a failing command pays for reading where the settings stand.
+    from lineclear.core.inbox import settings  # noqa: PLC0415
+
+    folder = settings.home() / "errors"
+    name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with open(
+            folder / name, "x", encoding="utf-8", errors="backslashreplace", opener=_private
+        ) as file:
+            file.writelines(traceback.format_exception(error))
+        for old in sorted(folder.glob("*.txt"))[:-_KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        return None
+    return folder / name
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

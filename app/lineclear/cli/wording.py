@@ -1,0 +1,180 @@
+"""The words for states, ages, people and budgets that list, show and watch share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.records import Decision, Person
+from lineclear.core.ledger.state import State
+
+STATES: Final = {
+    State.PENDING: "waiting",
+    State.HELD: "held",
+    State.APPROVED: "approved",
+    State.LAPSED: "lapsed",
+    State.DENIED: "denied",
+    State.EXPIRED: "expired",
+    State.WITHDRAWN: "withdrawn",
+    State.RUNNING: "running",
+    State.UNCERTAIN: "may have run",
+    State.DONE: "finished",
+    State.STRAY: "stray",
+    State.DAMAGED: "damaged",
+    State.UNREADABLE: "unreadable",
+    State.RESUMABLE: "to resume",
+}
+
+OUTCOMES: Final = {
+    "ok": "finished",
+    "error": "failed",
+    "denied": "denied",
+    "expired": "expired",
+    "withdrawn": "withdrawn",
+    "refused": "refused",
+    "resolved": "settled",
+}
+
+STYLES: Final = {
+    State.PENDING: "bold",
+    State.UNCERTAIN: "stop",
+    State.DAMAGED: "stop",
+    State.STRAY: "care",
+    State.UNREADABLE: "care",
+    State.LAPSED: "care",
+    State.RUNNING: "ok",
+}
+
+_EPOCH_YEAR: Final = 1970
+_LONGEST_CELL: Final = 4000
+"""Characters of arguments that a table looks at; `show` prints all."""
+
+
+def state_words(row: Row) -> str:
+    """Give a row's state in words, an outcome before the state that led to it."""
+    if row.outcome is not None:
+        return OUTCOMES.get(row.outcome, row.outcome)
+    return STATES[row.state]
+
+
+def span(seconds: float) -> str:
+    """Give a length of time in its largest unit: "12 s", "3 min", "2 h", "5 d"."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit}"
+    return f"{max(0, int(seconds))} s"
+
+
+def age(row: Row, now: datetime) -> str:
+    """Give how long a call has waited, by its own time, else by its file's."""
+    at = row.asked_at or row.file_time
+    if at is None or at.year <= _EPOCH_YEAR:
+        return "unknown"
+    seconds = (now - at).total_seconds()
+    # Clocks of two machines differ by a little; a file from next year is another matter.
+    if seconds < -120:
+        return "in the future (clock?)"
+    return span(seconds)
+
+
+def clock(at: datetime, now: datetime) -> str:
+    """Give an instant in local time, with its date if that is not today's."""
+    local = at.astimezone()
+    if local.date() == now.astimezone().date():
+        return f"{local:%H:%M:%S}"
+    return f"{local:%Y-%m-%d %H:%M:%S}"
+
+
+def utc_now() -> datetime:
+    """Give this instant."""
+    return datetime.now(UTC)
+
+
+def person(by: Person) -> str:
+    """Name a person; the name is their own text."""
+    return visible_line(by.name, 80) or f"uid {by.uid}"
+
+
+def decision_words(decision: Decision, now: datetime) -> str:
+    """Tell one decision: "approved by alice at 09:02:11"."""
+    verb = {
+        "approve": "approved",
+        "deny": "denied",
+        "modify": "approved with other arguments",
+        "result": "answered",
+        "expired": "expired",
+        "withdrawn": "withdrawn",
+    }[decision.verdict]
+    told = f"{verb} by {person(decision.by)} at {clock(decision.at, now)}"
+    text = decision.reason if decision.verdict == "deny" else decision.note
+    return f"{told}: {visible_line(text)}" if text else told
+
+
+def value_text(value: Json) -> str:
+    """Give a JSON value on one line, its own text escaped."""
+    return visible_line(jsontext.compact(value, max_depth=256).decode("utf-8"))
+
+
+def arguments_summary(arguments: Json) -> str:
+    """Give arguments as `key=value` pairs on one line, cut far beyond any table's width."""
+    if arguments is MISSING:
+        return ""
+    if not isinstance(arguments, dict):
+        return _cell(arguments)
+    pairs: list[str] = []
+    length = 0
+    for key, value in arguments.items():
+        pairs.append(f"{visible_line(key, 200)}={_cell(value)}")
+        length += len(pairs[-1])
+        if length > _LONGEST_CELL:
+            break
+    return " ".join(pairs)
+
+
+def _cell(value: Json) -> str:
+    if isinstance(value, str):
+        short = value if len(value) <= _LONGEST_CELL else value[:_LONGEST_CELL]
+        return value_text(short)
+    text = jsontext.compact(value, max_depth=256).decode("utf-8")
+    return visible_line(text[:_LONGEST_CELL])
+
+
+def budget(name: str, used: int | None, limit: int | None) -> str:
+    """Give one counter: "3 of 10 iterations", "12 tokens", "tokens not reported"."""
+    if used is None:
+        return f"{name} not reported"
+    return f"{used} {name}" if limit is None else f"{used} of {limit} {name}"
+
+
+def process_words(row: Row) -> str:
+    """Tell what is known of the agent's process."""
+    known = {
+        Process.ALIVE: "process alive",
+        Process.DEAD: "process dead",
+        Process.ELSEWHERE: "on another machine",
+        Process.UNKNOWN: "process unknown",
+    }[row.process]
+    if row.pid is not None and row.process in (Process.ALIVE, Process.DEAD):
+        return known.replace("process", f"process {row.pid}")
+    return known
+
+
+def warning_level(code: str) -> Level:
+    """Give a warning's level; an unknown code counts as Care."""
+    return LEVELS.get(code, Level.CARE)
+
+
+def warning_sentence(code: str) -> str:
+    """Give a warning's sentence, or its code where there is none."""
+    return SENTENCES.get(code, code)
+
+
+def stops(row: Row) -> tuple[str, ...]:
+    """Give the warnings of a row that need `--despite`."""
+    return tuple(code for code in row.warnings if warning_level(code) is Level.STOP)
