@@ -401,7 +401,7 @@ def run_tests(env: dict[str, str], *, quick: bool, pytest_arguments: list[str]) 
         ("mypy", [python, "-m", "mypy"]),
         # A call of its own: as part of the first, the folder would hide PyPI's `packaging`.
         ("mypy dev.py", [python, "-m", "mypy", "--no-explicit-package-bases", __file__]),
-        ("lint-imports", [program("lint-imports")]),
+        ("lint-imports", [program("lint-imports"), "--no-logo"]),
         ("pytest", [*pytest, *pytest_arguments]),
     )
     taken = []
