@@ -80,11 +80,6 @@ def path_of(fd: int) -> str | None:
         return None
 
 
-def user_id() -> int:
-    """Give the uid that files made by this process get."""
-    return os.geteuid()
-
-
 def is_local(fd: int) -> bool:
     """Tell whether only this kernel can hold locks on the file system of FD."""
     buffer = ctypes.create_string_buffer(256)

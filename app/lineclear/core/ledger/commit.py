@@ -11,7 +11,7 @@ from enum import Enum
 
 from lineclear.core.errors import NotConfirmed, StoreRefused
 from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import system
+from lineclear.core.ledger._platform import folders, system
 from lineclear.core.ledger.layout import TEMPORARY_NAME, temporary_name
 
 _log = logging.getLogger(__name__)
@@ -20,11 +20,6 @@ _ATTEMPTS = 3
 # What link(2) answers where there are no hard links: FAT, some SMB and FUSE, some sandboxes.
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS})
 _NO_EXCLUSIVE_RENAME = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
-_WRITE_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-_WRITE_NEW |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_READ |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _PIECE = 1 << 20
 
 
@@ -105,7 +100,7 @@ def _replace_once(dir_fd: int, name: str, data: bytes, mode: int) -> None:
     temporary = temporary_name()
     try:
         _write_new(dir_fd, temporary, data, mode)
-        os.replace(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+        folders.rename_over(dir_fd, temporary, name)
     except BaseException:
         _remove_temporary(dir_fd, temporary)
         raise
@@ -114,13 +109,13 @@ def _replace_once(dir_fd: int, name: str, data: bytes, mode: int) -> None:
 
 def _write_new(dir_fd: int, name: str, data: bytes, mode: int) -> None:
     """Create NAME with DATA, its data durable."""
-    fd = os.open(name, _WRITE_NEW, 0o600, dir_fd=dir_fd)
+    fd = folders.create(dir_fd, name)
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(fd, rest) :]
         if mode != 0o600:
-            os.fchmod(fd, mode)
+            folders.set_mode(fd, mode)
         system.sync(fd)
     except BaseException:
         # The first failure is the one to tell.
@@ -134,7 +129,7 @@ def _publish(dir_fd: int, temporary: str, name: str, data: bytes) -> _Slot:
     """Give TEMPORARY the name NAME unless that is taken, and tell whose bytes stand there."""
     failure: OSError | None = None
     try:
-        os.link(temporary, name, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
+        folders.link(dir_fd, temporary, name)
     except OSError as why:
         failure = why
     # The answer of link is not the fact: over a network it can be lost after the deed.
@@ -167,14 +162,16 @@ def _publish_by_rename(dir_fd: int, temporary: str, name: str) -> OSError | None
 def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
     """Compare what stands under NAME with DATA."""
     try:
-        fd = os.open(name, _READ, dir_fd=dir_fd)
+        fd = folders.open_to_read(dir_fd, name)
     except FileNotFoundError:
         return _Slot.EMPTY
     except OSError:
-        if _could_be_ours(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), data):
+        found = folders.status(dir_fd, name)
+        if _could_be_ours(found, data) and found.st_uid == folders.user_id():
             raise
         return _Slot.OTHER
     try:
+        # Not by owner: network and FAT mounts show owners of their own choice.
         if not _could_be_ours(os.fstat(fd), data):
             return _Slot.OTHER
         rest = memoryview(data)
@@ -189,18 +186,14 @@ def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
 
 
 def _could_be_ours(found: os.stat_result, data: bytes) -> bool:
-    """Tell whether that is a regular file of this user with as many bytes as DATA."""
-    return (
-        stat.S_ISREG(found.st_mode)
-        and found.st_size == len(data)
-        and found.st_uid == system.user_id()
-    )
+    """Tell whether that is a regular file with as many bytes as DATA."""
+    return stat.S_ISREG(found.st_mode) and found.st_size == len(data)
 
 
 def _remove_temporary(dir_fd: int, name: str) -> None:
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            os.unlink(name, dir_fd=dir_fd)
+            folders.remove(dir_fd, name)
         except FileNotFoundError:
             return
         except OSError as why:
@@ -220,7 +213,7 @@ def _sync_names(dir_fd: int) -> None:
 
     After a failed fsync the same descriptor would report success for what was lost.
     """
-    fd = os.open(".", _FOLDER, dir_fd=dir_fd)
+    fd = folders.open_again(dir_fd)
     try:
         system.sync(fd)
     finally:

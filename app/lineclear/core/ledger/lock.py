@@ -23,7 +23,7 @@ from pydantic import Field
 
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, oserrors
-from lineclear.core.ledger._platform import system
+from lineclear.core.ledger._platform import folders, system
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
@@ -151,7 +151,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    fd = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    fd = folders.open_folder(folder)
     try:
         system.sync(fd)
     finally:
@@ -163,7 +163,7 @@ def _check_planted(folder: Path, fd: int) -> None:
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
         code, what = "not_regular", "is not a regular file"
-    elif found.st_uid != system.user_id():
+    elif found.st_uid != folders.user_id():
         code, what = "owner", "belongs to another user"
     elif found.st_nlink != 1:
         code, what = "hard_linked", "has a second name elsewhere"
@@ -200,10 +200,10 @@ def _write_holder(folder: Path, fd: int, argv: Iterable[str]) -> None:
     owner = liveness.current_owner()
     text = Holder(v=1, **owner.model_dump(), argv=_presentable(argv)).encode() + b"\n"
     os.ftruncate(fd, 0)
-    rest, offset = memoryview(text), 0
+    os.lseek(fd, 0, os.SEEK_SET)
+    rest = memoryview(text)
     while rest:
-        written = os.pwrite(fd, rest, offset)
-        rest, offset = rest[written:], offset + written
+        rest = rest[os.write(fd, rest) :]
     system.sync(fd)
     _sync_folder(folder)
 
@@ -304,7 +304,8 @@ def _judge(holder: Holder | None, process: Process, *, held: bool, local: bool) 
 
 def _read(fd: int) -> bytes | None:
     """Read the text, None where it is longer than any that this program writes."""
-    raw = os.pread(fd, _MAX_BYTES + 1, 0)
+    os.lseek(fd, 0, os.SEEK_SET)
+    raw = os.read(fd, _MAX_BYTES + 1)
     return None if len(raw) > _MAX_BYTES else raw
 
 
