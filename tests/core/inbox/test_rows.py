@@ -3,9 +3,10 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Counters, Usage
-from lineclear.core.inbox.rows import Row, path_text, row_json, strongest_first
+from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
 
@@ -13,7 +14,7 @@ AT = datetime(2026, 11, 29, 9, 2, 11, 120000, tzinfo=UTC)
 
 
 def row(**changes):
-    values = {
+    values: dict[str, Any] = {
         "id": "3f" * 16,
         "system": "lineclear",
         "state": State.PENDING,
@@ -95,7 +96,3 @@ def test_a_path_that_is_no_utf8_is_escaped():
 def test_null_arguments_and_no_arguments_are_both_null():
     assert row_json(row(arguments=None))["arguments"] is None
     assert row_json(row(arguments=MISSING))["arguments"] is None
-
-
-def test_the_strongest_warning_comes_first_and_none_twice():
-    assert strongest_first(("first_time", "twin", "first_time")) == ("twin", "first_time")

@@ -1,13 +1,32 @@
-"""The one path of every decision: key, click, assistive press, notification, batch, command line."""
+"""The one path of every decision: key, click, assistive press, notification, batch, CLI."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
 from enum import StrEnum
+from pathlib import Path
 
+from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
 from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.ledger import decide as ledger
 from lineclear.core.ledger.decide import Verdict
-from lineclear.core.ledger.records import Decision, Outcome, Person
+from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Person
+from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Shown, Store
+
+_GIVEN = frozenset({"approve", "deny", "modify", "result"})
+"""Verdicts that a person gives; the others are facts."""
+_BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
+_MAX_ANCESTORS = 256
 
 
 class Origin(StrEnum):
@@ -23,18 +42,40 @@ class Origin(StrEnum):
 
 def operator(settings: Settings) -> Person:
     """Who decides here: uid and host are facts, the name is the settings' or the login's."""
-    raise NotImplementedError
+    return this_person(settings.operator or None)
 
 
 def may_decide(
     row: Row, origin: Origin, verdict: str, *, despite: frozenset[str] = frozenset()
 ) -> None:
-    """Raise Refusal (code and sentence) if this verdict may not be given for this row this way.
+    """Pass, or say why this verdict may not be given for this row this way.
 
-    Blocked rows never; Stop warnings need their code in DESPITE for approve and modify; a notification never
-    approves; a state that is not open raises its own code; a CLI below the agent's lock: `self_approval`.
+    Raises AlreadyDecided (a decision stands, which it names), MayHaveRun, and Refusal: for what
+    cannot be read its reason code, for an ended call its state, `expired`, `self_approval` (a CLI
+    below the agent's process), `origin` (a notification never approves), for a Blocked warning and
+    for a Stop warning not named in DESPITE (in a batch: for any) that warning. Those warnings keep
+    nobody from denying.
     """
-    raise NotImplementedError
+    if verdict not in _GIVEN:
+        raise Refusal(f"{verdict} is no verdict that a person gives.", code="verdict")
+    _refuse_unless_pending(row)
+    if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():
+        raise Refusal(
+            "This command runs below the agent that asked, and an agent never answers itself.",
+            code="self_approval",
+        )
+    if verdict not in LAPSING:
+        return
+    if origin is Origin.NOTIFICATION:
+        raise Refusal("A notification never approves; open the call.", code="origin")
+    for code in row.warnings:
+        level = LEVELS.get(code, Level.NOTE)
+        if level is Level.BLOCKED:
+            raise Refusal(f"It cannot be approved: {_told(code)}", code=code)
+        if level is Level.STOP and origin is Origin.BATCH:
+            raise Refusal(f"It is never part of a batch: {_told(code)}", code=code)
+        if level is Level.STOP and code not in despite:
+            raise Refusal(f"Look again before you approve: {_told(code)}", code=code)
 
 
 def decide(
@@ -45,15 +86,126 @@ def decide(
     *,
     despite: frozenset[str] = frozenset(),
 ) -> Decision:
-    """`may_decide`, then the ledger's decision on exactly the bytes in DETAIL; durable on return."""
-    raise NotImplementedError
+    """`may_decide`, then the ledger's decision on the bytes in DETAIL; durable on return.
+
+    Everything is read again first: Refusal `changed` when other bytes stand there now. Raises
+    further what `may_decide` and the ledger raise: AlreadyDecided, NotConfirmed, Unreadable.
+    """
+    may_decide(detail.row, origin, verdict.verdict, despite=despite)
+    shown = _shown(detail)
+    fresh = read_detail(detail.row)
+    if fresh.shown is None or fresh.shown.sha256 != shown.sha256 or fresh.shown.aid != shown.aid:
+        raise Refusal(
+            "The call changed since it was shown; nothing was decided. Look at it again.",
+            code="changed",
+        )
+    may_decide(fresh.row, origin, verdict.verdict, despite=despite)
+    if verdict.verdict == "modify" and verdict.arguments is MISSING:
+        raise Refusal("A modified call needs its arguments.", code="verdict")
+    alive = fresh.row.process in (Process.ALIVE, Process.ELSEWHERE)
+    told: dict[str, object] = {
+        "origin": origin.value,
+        "warnings": list(fresh.row.warnings),
+        "despite": sorted(despite & set(fresh.row.warnings)),
+        "process": fresh.row.process.value,
+    }
+    with Store.open(shown.store) as store:
+        return ledger.decide(
+            store,
+            shown,
+            _with_shown(verdict, told),
+            operator(settings),
+            valid_for_s=settings.valid_live_s if alive else settings.valid_dead_s,
+        )
 
 
 def take_back(detail: Detail, settings: Settings) -> None:
-    """Take an approval back that nobody picked up."""
-    raise NotImplementedError
+    """Take an approval back that nobody picked up.
+
+    Raises Refusal (`picked_up`, `not_approved`), NotConfirmed.
+    """
+    shown = _shown(detail)
+    with Store.open(shown.store) as store:
+        ledger.take_back(store, shown, operator(settings))
 
 
 def resolve(detail: Detail, resolution: str, note: str | None, settings: Settings) -> Outcome:
-    """Settle a call that may have run: `ran`, `not_run`, `ask_again`."""
-    raise NotImplementedError
+    """Settle a call that may have run: `ran`, `not_run`, `ask_again`.
+
+    Raises Refusal (`not_uncertain`), AlreadyDecided, NotConfirmed.
+    """
+    shown = _shown(detail)
+    if resolution not in ("ran", "not_run", "ask_again"):
+        raise Refusal(f"{resolution} is no way to settle a call.", code="resolution")
+    with Store.open(shown.store) as store:
+        return ledger.resolve(store, shown, resolution, operator(settings), note=note)  # type: ignore[arg-type]  # narrowed above
+
+
+def _refuse_unless_pending(row: Row) -> None:
+    if row.state in _BROKEN:
+        raise Refusal(
+            row.reason or "It cannot be read, so it cannot be decided.",
+            code=row.reason_code or row.state.value,
+        )
+    if row.state is State.UNCERTAIN:
+        raise MayHaveRun(
+            f"{_name(row)} may have run already; settle it with a resolution first.", row.id
+        )
+    if row.closed or row.state is State.DONE:
+        raise AlreadyDecided(f"{_name(row)} has ended already.", row.decision)
+    if row.decision is not None:
+        raise AlreadyDecided(_decided(row, row.decision), row.decision)
+    if row.state is not State.PENDING:
+        raise Refusal(f"{_name(row)} does not wait for a decision.", code=row.state.value)
+    if row.expires_at is not None and row.expires_at <= datetime.now(UTC):
+        raise Refusal(f"{_name(row)} has expired.", code="expired")
+
+
+def _decided(row: Row, decision: Decision) -> str:
+    what = {
+        "approve": "approved",
+        "deny": "denied",
+        "modify": "approved with other arguments",
+        "result": "answered",
+    }.get(decision.verdict)
+    at = decision.at.astimezone().strftime("%H:%M")
+    if what is None:
+        return f"{_name(row)} was {decision.verdict} at {at} already."
+    who = visible_line(decision.by.name, 80)
+    why = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
+    return f"{_name(row)} was already {what} by {who} at {at}{why}."
+
+
+def _name(row: Row) -> str:
+    tool = visible_line(row.tool, 80) if row.tool else "The call"
+    return f"{tool} ({row.id[:8]})"
+
+
+def _told(code: str) -> str:
+    return SENTENCES.get(code, f"{code}.")
+
+
+def _shown(detail: Detail) -> Shown:
+    if detail.shown is None:
+        raise NothingPending(detail.row.reason or "There is no call here that could be decided.")
+    return detail.shown
+
+
+def _with_shown(verdict: Verdict, told: dict[str, object]) -> Verdict:
+    """Add what the core knows to how the front end says that it was shown; the nonce stays."""
+    return replace(verdict, shown={**verdict.shown, **told})
+
+
+def _ancestors() -> frozenset[int]:
+    """Give the pids above this process, itself included, as far as the system tells."""
+    found: set[int] = {os.getpid()}
+    pid = os.getppid()
+    while pid > 0 and pid not in found and len(found) < _MAX_ANCESTORS:
+        found.add(pid)
+        try:
+            line = Path(f"/proc/{pid}/stat").read_bytes()
+        except OSError:
+            break
+        # The name in parentheses may hold anything.
+        pid = int(line[line.rindex(b")") + 2 :].split()[1])
+    return frozenset(found)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Row, strongest_first
-from lineclear.core.inbox.scan import SourceHealth, StoreRows
+from lineclear.core.checkpoints.warnings import strongest_first
+from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.ledger.state import State
 
 TWIN = "twin"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Usage
-from lineclear.core.checkpoints.warnings import LEVELS, Level
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import Decision, Launch, Outcome, format_instant
 from lineclear.core.ledger.state import State
@@ -45,6 +43,8 @@ class Row:
     """Digest of the bytes that a decision would be bound to."""
     same: str | None = None
     """Digest over tool and arguments: equal for two calls that do the same."""
+    path: Path | None = None
+    """The file that holds the bytes: the request, or the system's own checkpoint."""
     counters: Counters = _NOT_REPORTED
     limits: Counters = _NOT_REPORTED
     usage: Usage | None = None
@@ -90,11 +90,6 @@ class Detail:
     launches: tuple[Launch, ...] = ()
     outcome: Outcome | None = None
     result: str | None = None
-
-
-def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
-    """Give warning codes each once, the strongest level first, else in the order given."""
-    return tuple(sorted(dict.fromkeys(codes), key=lambda code: -LEVELS.get(code, Level.NOTE)))
 
 
 def path_text(path: str | os.PathLike[str]) -> str:

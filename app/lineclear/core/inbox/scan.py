@@ -1,33 +1,57 @@
-"""The truth: reads sources and gives rows; what is unchanged by (inode, size, mtime) is not read again."""
+"""The truth: reads sources and gives rows; what is unchanged is not read again."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.warnings import strongest_first
+from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
+from lineclear.core.inbox.feed import Feed
+from lineclear.core.inbox.rows import Detail, Row, path_text
+from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.storeread import StoreRead, StoreReader, place_of
+from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
+from lineclear.core.ledger import lock, outcome
+from lineclear.core.ledger.clock import Now, read_now
+from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Store
+from lineclear.core.places import default_source
+
+FIRST_TIME = "first_time"
+MIN_PREFIX = 8
+_STEP = 25
+"""Unchanged folders that a walk looks at between two chances for other work."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceHealth:
-    """How a source fares, for sidebar, banner and doctor."""
-
-    path: Path
-    ok: bool
-    sentence: str = ""
-    """For example "…/agents is missing since 09:40; its 12 calls are shown as last seen"."""
-    stores: int = 0
-    calls: int = 0
+__all__ = [
+    "Scanner",
+    "SourceHealth",
+    "StoreRows",
+    "find",
+    "read_detail",
+    "scan_once",
+]
 
 
 @dataclass(slots=True)
-class StoreRows:
-    """All rows of one store folder as last scanned."""
+class _Source:
+    """What a scanner remembers of one source."""
 
-    store: Path
-    rows: tuple[Row, ...] = ()
+    setting: SourceSetting
+    walker: Walker
+    known: dict[str, StoreRead] = field(default_factory=dict)
+    pass_number: int = 0
+    scanned: bool = False
+    """At least one walk came to its end."""
+    missing_since: datetime | None = None
+    trouble: str = ""
+    """Why the root cannot be listed."""
 
 
 @dataclass(slots=True)
@@ -38,32 +62,317 @@ class Scanner:
     every_closed: bool = False
     """Give every closed call, not only the newest of each store."""
     stores: dict[Path, StoreRows] = field(default_factory=dict)
+    _sources: dict[Path, _Source] = field(default_factory=dict)
 
     def scan_source(self, source: SourceSetting) -> Iterator[StoreRows]:
-        """Walk a source and give each store whose rows changed; vanished stores come with no rows."""
-        raise NotImplementedError
+        """Walk a source and give each store whose rows changed; vanished stores have no rows."""
+        for scanned in self.steps(source):
+            if scanned is not None:
+                yield scanned
+
+    def steps(self, source: SourceSetting) -> Iterator[StoreRows | None]:
+        """Walk as `scan_source` does, with a None now and then where nothing changed.
+
+        Between two steps other stores of the source may be scanned; a walk that is not taken to
+        its end forgets nothing.
+        """
+        state = self._state(source)
+        state.pass_number += 1
+        walk = state.pass_number
+        idle = 0
+        try:
+            for found in state.walker.walk():
+                scanned = None if found is None else self._look(state, found, walk)
+                if scanned is not None:
+                    yield scanned
+                    continue
+                idle += 1
+                if idle % _STEP == 0:
+                    yield None
+        except OSError as why:
+            self._lose(state, why)
+            return
+        state.missing_since, state.trouble, state.scanned = None, "", True
+        if not state.walker.overfull:
+            yield from self._vanished(state, walk)
 
     def scan_store(self, source: SourceSetting, store: Path) -> StoreRows | None:
         """Scan one store folder (a hint named it); None when nothing changed."""
-        raise NotImplementedError
+        state = self._state(source)
+        found = state.walker.look(os.fspath(store))
+        if found is None:
+            return self._forget(state, os.fspath(store))
+        return self._look(state, found, state.pass_number)
+
+    def scan_changed(self, source: SourceSetting, path: str) -> Iterator[StoreRows]:
+        """Scan what an event on PATH (absolute) may have changed: stores there or below."""
+        state = self._state(source)
+        place = state.walker.place_of(path)
+        if place is None:
+            return
+        if not stamp(place):
+            for gone in [one for one in state.known if one == place or _below(one, place)]:
+                forgotten = self._forget(state, gone)
+                if forgotten is not None:
+                    yield forgotten
+            return
+        for found in state.walker.walk_from(place):
+            if found is not None:
+                scanned = self._look(state, found, state.pass_number)
+                if scanned is not None:
+                    yield scanned
+        # The folder itself may have ceased to be a store.
+        if place in state.known and state.walker.look(place) is None:
+            forgotten = self._forget(state, place)
+            if forgotten is not None:
+                yield forgotten
+
+    def recheck_live(self, source: SourceSetting) -> Iterator[StoreRows]:
+        """Scan again the stores whose agent lived at the last look: its death changes no file."""
+        state = self._state(source)
+        for path, read in list(state.known.items()):
+            if read.lock.held and read.place.lock_folder is not None:
+                now = lock.look(read.place.lock_folder)
+                if now != read.lock:
+                    found = state.walker.look(path)
+                    scanned = (
+                        self._forget(state, path)
+                        if found is None
+                        else self._look(state, found, state.pass_number)
+                    )
+                    if scanned is not None:
+                        yield scanned
+
+    def drop_source(self, path: Path) -> Iterator[StoreRows]:
+        """Forget a source that is not watched any more."""
+        state = self._sources.pop(path, None)
+        if state is not None:
+            for store in list(state.known):
+                forgotten = self._forget(state, store)
+                if forgotten is not None:
+                    yield forgotten
 
     def health(self) -> tuple[SourceHealth, ...]:
         """How each source fared in its last scan."""
-        raise NotImplementedError
+        return tuple(
+            self._health_of(state)
+            for state in self._sources.values()
+            if state.scanned or state.trouble or state.missing_since is not None
+        )
+
+    # --- One store -----------------------------------------------------------------------------
+
+    def _look(self, state: _Source, found: Found, walk: int) -> StoreRows | None:
+        now = read_now()
+        known = state.known.get(found.path)
+        if known is not None:
+            known.pass_number = max(known.pass_number, walk)
+            if not _changed(known, found, now):
+                return None
+        reader = StoreReader(self.settings, every_closed=self.every_closed)
+        read = reader.read(state.setting.path, found, known, now)
+        read.pass_number = walk
+        state.known[found.path] = read
+        read.rows = self._with_first_times(state, read)
+        path = Path(found.path)
+        before = self.stores.get(path)
+        if before is not None and before.rows == read.rows:
+            return None
+        if not read.rows and before is None:
+            return None
+        scanned = StoreRows(path, read.rows)
+        self.stores[path] = scanned
+        return scanned
+
+    def _with_first_times(self, state: _Source, read: StoreRead) -> tuple[Row, ...]:
+        """Mark waiting calls of a tool that no closed call of the same run folder used."""
+        used: set[str] = set(read.used_tools)
+        folder = os.fspath(read.place.run_folder)
+        if folder != read.found.path:
+            # Lanes of one agent: their folders are the run folder's subfolders.
+            for name in state.walker.subfolders_of(folder):
+                lane = state.known.get(os.path.join(folder, name))
+                if lane is not None:
+                    used |= lane.used_tools
+        return tuple(
+            replace(row, warnings=strongest_first((*row.warnings, FIRST_TIME)))
+            if row.state in (State.PENDING, State.HELD) and row.tool not in used
+            else row
+            for row in read.rows
+        )
+
+    def _forget(self, state: _Source, path: str) -> StoreRows | None:
+        state.known.pop(path, None)
+        store = Path(path)
+        if self.stores.pop(store, None) is None:
+            return None
+        return StoreRows(store)
+
+    def _vanished(self, state: _Source, walk: int) -> Iterator[StoreRows]:
+        """Forget the stores that a whole walk has not seen."""
+        unlisted = tuple(state.walker.troubles)
+        for path, read in list(state.known.items()):
+            if read.pass_number >= walk or any(_below(path, folder) for folder in unlisted):
+                continue
+            forgotten = self._forget(state, path)
+            if forgotten is not None:
+                yield forgotten
+
+    # --- Sources -------------------------------------------------------------------------------
+
+    def _state(self, source: SourceSetting) -> _Source:
+        state = self._sources.get(source.path)
+        if state is None or state.setting != source:
+            walker = Walker(
+                root_of(source.path),
+                source.depth,
+                elsewhere=frozenset(
+                    root_of(other.path)
+                    for other in self.settings.sources
+                    if other.path != source.path
+                ),
+            )
+            state = _Source(source, walker, known={} if state is None else state.known)
+            self._sources[source.path] = state
+        return state
+
+    def _lose(self, state: _Source, why: OSError) -> None:
+        if isinstance(why, FileNotFoundError | NotADirectoryError):
+            state.trouble = ""
+            if state.missing_since is None:
+                state.missing_since = datetime.now(UTC)
+        else:
+            state.trouble = why.strerror or "it cannot be listed"
+
+    def _health_of(self, state: _Source) -> SourceHealth:
+        rows = [row for read in state.known.values() for row in read.rows if not row.closed]
+        stores = len(state.known)
+        ok, sentence = self._told(state, len(rows))
+        return SourceHealth(state.setting.path, ok, sentence, stores=stores, calls=len(rows))
+
+    def _told(self, state: _Source, calls: int) -> tuple[bool, str]:
+        path = path_text(state.setting.path)
+        if state.missing_since is not None:
+            if not state.scanned and state.setting.path == default_source():
+                return True, f"No agent has left anything in {path} yet."
+            since = state.missing_since.astimezone().strftime("%H:%M")
+            kept = (
+                f"; its {calls} calls are shown as last seen and cannot be decided" if calls else ""
+            )
+            return False, f"{path} is missing since {since}{kept}."
+        if state.trouble:
+            return False, f"{path} cannot be looked into: {state.trouble}."
+        if state.walker.overfull:
+            return False, (
+                f"{path} has more than {MAX_FOLDERS:,} folders; only those are looked at."
+                " Watch a folder of agents, not a whole disk."
+            )
+        if state.walker.troubles:
+            folder, why = next(iter(state.walker.troubles.items()))
+            others = len(state.walker.troubles) - 1
+            more = f" (and {others} more)" if others else ""
+            return False, f"{path_text(folder)}{more} cannot be looked into: {why}."
+        return True, ""
+
+
+def root_of(path: Path) -> str:
+    """Give the folder to walk for a source: where it leads, if it is itself a symbolic link."""
+    text = os.path.abspath(path)
+    return os.path.realpath(text) if os.path.islink(text) else text
 
 
 def scan_once(
     settings: Settings, sources: Iterable[SourceSetting], *, every_closed: bool = False
 ) -> list[Row]:
     """Scan everything once, oldest call first, for `list` and `show`."""
-    raise NotImplementedError
+    sources = tuple(sources)
+    scanner = Scanner(settings.model_copy(update={"sources": sources}), every_closed=every_closed)
+    feed = Feed()
+    for source in sources:
+        feed.update(list(scanner.scan_source(source)))
+    last = datetime.max.replace(tzinfo=UTC)
+    return sorted(feed.rows(), key=lambda row: (row.asked_at or row.file_time or last, row.id))
 
 
 def find(rows: Iterable[Row], prefix: str) -> Row:
     """Find a row by id or unique prefix of at least 8; raises NothingPending, AmbiguousId."""
-    raise NotImplementedError
+    wanted = prefix.strip().lower()
+    fits = {row.id: row for row in rows if row.id.startswith(wanted)}
+    if wanted in fits:
+        return fits[wanted]
+    if len(wanted) < MIN_PREFIX:
+        raise AmbiguousId(f"An id needs at least {MIN_PREFIX} characters, {prefix!r} has fewer.")
+    if not fits:
+        raise NothingPending(f"No call has an id that begins with {prefix!r}.")
+    if len(fits) > 1:
+        raise AmbiguousId(f"{len(fits)} calls have an id that begins with {prefix!r}.")
+    return next(iter(fits.values()))
 
 
 def read_detail(row: Row) -> Detail:
     """Read one row's bytes and records afresh; raises Unreadable when the bytes are gone."""
-    raise NotImplementedError
+    found = Found(os.fspath(row.store), stamp(os.fspath(row.store)), ledger=False, files=())
+    place = place_of(row.source, found)
+    if row.sha256 is None:
+        return _broken_detail(row)
+    settings = Settings(sources=())
+    call = StoreReader(settings).read_call(place, row, read_now())
+    # What only the neighbours tell stays as the feed last said it.
+    kept = {"twin", FIRST_TIME, "writable_by_others"} & set(row.warnings)
+    fresh = replace(
+        call.row,
+        warnings=strongest_first((*call.row.warnings, *kept)),
+        resumable_by=row.resumable_by,
+    )
+    records, shown = call.records, call.shown
+    file = None
+    if shown is not None and shown.file is not None:
+        file = shown.file.identity
+    result = None
+    if records is not None and records.outcome is not None:
+        with Store.open(row.store) as store:
+            result = outcome.result_text(store, records)
+    return Detail(
+        row=fresh,
+        shown=shown,
+        checkpoint=None if shown is None else shown.checkpoint,
+        raw=b"" if shown is None else shown.raw,
+        path=fresh.path or row.store,
+        file=file,
+        records=records,
+        lock=None if place.lock_folder is None else lock.look(place.lock_folder),
+        launches=() if records is None else records.launches,
+        outcome=None if records is None else records.outcome,
+        result=result,
+    )
+
+
+def _broken_detail(row: Row) -> Detail:
+    path = row.path or row.store
+    raw, file = b"", None
+    try:
+        read = read_file(os.fspath(path))
+        raw, file = read.raw, read.identity
+    except Unreadable as why:
+        if why.code == "absent":
+            raise
+    return Detail(row=row, shown=None, checkpoint=None, raw=raw, path=path, file=file)
+
+
+def _changed(known: StoreRead, found: Found, now: Now) -> bool:
+    """Tell whether a store has to be read again."""
+    if not known.quiet or known.found != found:
+        return True
+    if known.look_at is not None and now.wall >= known.look_at:
+        return True
+    if any(stamp(path) != before for path, before in known.stamps.items()):
+        return True
+    folder = known.place.lock_folder
+    if folder is None or not known.lock.held:
+        # Taking a lock writes its file, so a free lock of an unchanged file is still free.
+        return False
+    return lock.look(folder) != known.lock
+
+
+def _below(path: str, folder: str) -> bool:
+    return path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -195,3 +195,23 @@ def _parse(raw: bytes, path: Path) -> Settings:
         if not os.path.isabs(os.path.expanduser(source["path"])):
             raise _damaged(path, f"sources.{number}.path must be an absolute path")
     return settings
+
+
+def launch_for(settings: Settings, *, agent: str, source: Path) -> LaunchSetting | None:
+    """Give the resume command of an agent in a source: the entry that names most of the two.
+
+    An entry that names an agent counts before one that names only a source; one that names neither
+    is for nothing.
+    """
+    best: tuple[int, LaunchSetting] | None = None
+    for entry in settings.launch:
+        if entry.agent is None and entry.source is None:
+            continue
+        if entry.agent is not None and entry.agent != agent:
+            continue
+        if entry.source is not None and entry.source != source:
+            continue
+        rank = 2 * (entry.agent is not None) + (entry.source is not None)
+        if best is None or rank > best[0]:
+            best = (rank, entry)
+    return None if best is None else best[1]

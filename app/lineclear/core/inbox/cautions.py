@@ -1,0 +1,67 @@
+"""Warnings that the inbox adds to those of the call's own content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from lineclear.core.checkpoints.model import Counters
+from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
+from lineclear.core.ledger.calls import Shown
+
+OLD_AFTER = timedelta(hours=4)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known of a call beside its own bytes."""
+
+    native: bool
+    asked_at: datetime | None
+    counters: Counters
+    limits: Counters
+    first_time: bool = False
+    """No closed call of this tool by this agent was found."""
+    projection_differs: bool = False
+    claimed: bool = False
+    superseded: bool = False
+    unsafe: bool = False
+    """Other users can change a folder between the source and the store."""
+
+
+def cautions(shown: Shown, around: Surroundings, now: datetime) -> tuple[str, ...]:
+    """Give all warning codes of an undecided call, strongest first."""
+    codes: set[str] = set()
+    if shown.call is not None:
+        codes.update(call_warnings(shown.checkpoint, shown.call))
+    if not around.native:
+        codes.add("foreign")
+    if around.unsafe:
+        codes.add("writable_by_others")
+    for is_so, code in (
+        (around.first_time, "first_time"),
+        (around.projection_differs, "projection_differs"),
+        (around.claimed, "claimed"),
+        (around.superseded, "superseded"),
+        (is_old(around.asked_at, now), "old"),
+        (last_of_budget(around.counters, around.limits), "last_of_budget"),
+        (shown.block is not None and shown.block.repeats is not None, "repeats_finished_call"),
+        (shown.block is not None and shown.block.marked_cut is True, "marked_cut"),
+    ):
+        if is_so:
+            codes.add(code)
+    return strongest_first(codes)
+
+
+def is_old(asked_at: datetime | None, now: datetime) -> bool:
+    """Tell whether a call has waited so long that its reasons may be gone."""
+    return asked_at is not None and now - asked_at > OLD_AFTER
+
+
+def last_of_budget(counters: Counters, limits: Counters) -> bool:
+    """Tell whether nothing is left of a budget after this call, which is already counted."""
+    pairs = (
+        (counters.tool_calls, limits.tool_calls),
+        (counters.iteration, limits.iteration),
+    )
+    return any(used is not None and limit is not None and used >= limit for used, limit in pairs)

@@ -1,0 +1,29 @@
+"""What a scan gives: the rows of one store, and how a source fares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lineclear.core.inbox.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHealth:
+    """How a source fares, for sidebar, banner and doctor."""
+
+    path: Path
+    ok: bool
+    sentence: str = ""
+    """For example "…/agents is missing since 09:40; its 12 calls are shown as last seen"."""
+    stores: int = 0
+    calls: int = 0
+    """Rows that are not closed."""
+
+
+@dataclass(slots=True)
+class StoreRows:
+    """All rows of one store folder as last scanned."""
+
+    store: Path
+    rows: tuple[Row, ...] = ()

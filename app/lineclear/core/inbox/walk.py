@@ -1,0 +1,332 @@
+"""Finds the stores below a source; a folder that has not changed is not listed again."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from lineclear.core.checkpoints.model import FileRule
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, RUN_INFO
+
+Stamp = tuple[int, ...]
+"""(dev, ino, mode, size, mtime_ns, ctime_ns) of a file or folder; () where there is none."""
+
+MAX_FOLDERS = 100_000
+"""Folders of one source that are looked at: a source is a folder of agents, not a disk."""
+
+_SKIPPED = frozenset({APPROVALS, ".watched", ".git", ".hg", ".svn", "node_modules", "__pycache__"})
+_COARSE_NS = 2_200_000_000
+"""FAT counts in 2 s, some network file systems in 1 s."""
+_FINE_NS = 60_000_000
+"""Local file systems stamp with the kernel's tick, at most 10 ms; slow machines need room."""
+
+
+def stamp(path: str) -> Stamp:
+    """Give what tells one version of a file or folder from another, () where it is not there."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return ()
+    return stamp_of(status)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Give the stamp of an lstat result."""
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_mode,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def settled(of: Stamp, read_at_ns: int | None = None) -> bool:
+    """Tell whether a change after READ_AT_NS (wall clock, default now) gives another stamp.
+
+    A change within the same tick of the file system's clock as the last one leaves no trace in
+    the time stamps, so what was read that shortly after a change is read once more.
+    """
+    if not of:
+        return True
+    read_at = time.time_ns() if read_at_ns is None else read_at_ns
+    # ctime, not mtime, which anybody may set to any time. ctime is 0 nowhere but in old pasts.
+    grain = _COARSE_NS if of[5] % 1_000_000_000 == 0 else _FINE_NS
+    # In the future: the clock was set back, or it is another machine's.
+    return abs(read_at - of[5]) > grain
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One listed folder: what in it matters here."""
+
+    path: str
+    stamp: Stamp
+    settled: bool
+    subfolders: tuple[str, ...] = ()
+    """Names of subfolders to look into, sorted."""
+    links: tuple[str, ...] = ()
+    """Names of symbolic links to folders."""
+    files: tuple[str, ...] = ()
+    """Names that a checkpoint may have here."""
+    ledger: bool = False
+    """`.approvals` is here."""
+    lock: bool = False
+    run_info: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A folder that is, or may be, a store."""
+
+    path: str
+    stamp: Stamp
+    ledger: bool
+    files: tuple[str, ...]
+    """Paths of checkpoint files by the systems' own rules, relative to `path`, sorted."""
+    linked: bool = False
+    """The folder is a symbolic link, which is never followed."""
+    unsafe: str | None = None
+    """A folder above it, inside the source, that other users can change."""
+
+
+def own_rules() -> tuple[FileRule, ...]:
+    """Give the file rules of all registered systems."""
+    return tuple(rule for system in FORMATS.values() for rule in system.files)
+
+
+def own_names(store: str) -> list[str]:
+    """Give the checkpoint files of a store by the systems' own rules, relative to it, sorted."""
+    names: list[str] = []
+    for rule in own_rules():
+        place = os.path.join(store, *rule.folder)
+        try:
+            present = os.listdir(place)
+        except OSError:
+            # Whatever is wrong with the folder shows when the store is opened.
+            continue
+        pattern = re.compile(rule.pattern)
+        names += (os.path.join(*rule.folder, name) for name in present if pattern.fullmatch(name))
+    return sorted(names)
+
+
+def writable_by_others(mode: int) -> bool:
+    """Tell whether other users can replace what is in a folder of this mode."""
+    if os.name == "nt":
+        return False
+    return bool(mode & 0o022) and not mode & stat.S_ISVTX
+
+
+def is_lane(path: str) -> bool:
+    """Tell from names and siblings whether a folder is a lane of a run folder."""
+    parent, name = os.path.split(path)
+    return LANE_NAME.fullmatch(name) is not None and (
+        os.path.lexists(os.path.join(parent, RUN_INFO))
+        or os.path.lexists(os.path.join(parent, LOCK))
+    )
+
+
+@dataclass(slots=True)
+class Walker:
+    """Walks one source again and again; owned by one worker."""
+
+    root: str
+    """Absolute; the last part is no symbolic link."""
+    depth: int
+    elsewhere: frozenset[str] = frozenset()
+    """Roots of other sources: what stands below them is theirs."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """Folders that could not be listed in the last walk, with the reason."""
+    overfull: bool = False
+    """The last walk stopped at `MAX_FOLDERS`."""
+    _folders: dict[str, Folder] = field(default_factory=dict)
+    _rules: tuple[tuple[FileRule, re.Pattern[str]], ...] = field(
+        default_factory=lambda: tuple((rule, re.compile(rule.pattern)) for rule in own_rules())
+    )
+
+    def walk(self) -> Iterator[Found | None]:
+        """Give every store folder below the root, and None for each other folder looked at.
+
+        Raises OSError when the root itself cannot be listed.
+        """
+        os.scandir(self.root).close()
+        self.troubles.clear()
+        self.overfull = False
+        before, self._folders = self._folders, {}
+        yield from self._below(self.root, 0, None, before)
+
+    def walk_from(self, path: str) -> Iterator[Found | None]:
+        """Walk as `walk` does, but only PATH and what is below it; the root alone by itself."""
+        if path == self.root:
+            folder = self._list(path, self._folders.get(path))
+            yield None if folder is None else self._found(folder, None)
+            return
+        level = path[len(self.root) :].count(os.sep)
+        yield from self._below(path, level, self._unsafe_above(path), self._folders)
+
+    def subfolders_of(self, path: str) -> tuple[str, ...]:
+        """Give the names of the subfolders that PATH had at the last look."""
+        folder = self._folders.get(path)
+        return () if folder is None else folder.subfolders
+
+    def _below(
+        self, start: str, depth: int, unsafe_above: str | None, before: dict[str, Folder]
+    ) -> Iterator[Found | None]:
+        waiting: list[tuple[str, int, str | None]] = [(start, depth, unsafe_above)]
+        while waiting:
+            path, level, unsafe = waiting.pop()
+            if len(self._folders) >= MAX_FOLDERS:
+                self.overfull = True
+                return
+            folder = self._list(path, before.get(path))
+            if folder is None:
+                continue
+            yield self._found(folder, unsafe)
+            for name in folder.links:
+                linked = self._linked(os.path.join(path, name))
+                if linked is not None:
+                    yield linked
+            if not folder.subfolders or level >= self.depth or self._is_store_of_ours(folder):
+                continue
+            if unsafe is None and writable_by_others(folder.stamp[2]):
+                unsafe = path
+            for name in reversed(folder.subfolders):
+                below = os.path.join(path, name)
+                if below not in self.elsewhere:
+                    waiting.append((below, level + 1, unsafe))
+
+    def look(self, path: str) -> Found | None:
+        """Look at one folder below the root outside a walk."""
+        folder = self._list(path, self._folders.get(path))
+        if folder is None:
+            return None
+        return self._found(folder, self._unsafe_above(path))
+
+    def place_of(self, path: str) -> str | None:
+        """Give the folder that a changed path says to look at: a store, a run folder, or the root.
+
+        None for what lies deeper than stores can, or in another source.
+        """
+        if path != self.root and not path.startswith(self.root.rstrip(os.sep) + os.sep):
+            return None
+        parts = [part for part in path[len(self.root) :].split(os.sep) if part]
+        if APPROVALS in parts:
+            parts = parts[: parts.index(APPROVALS)]
+        elif parts and os.path.join(self.root, *parts) not in self._folders:
+            status = stamp(path)
+            if not status or not stat.S_ISDIR(status[2]):
+                parts.pop()
+        if len(parts) > self.depth + 2 or any(part in _SKIPPED for part in parts):
+            return None
+        return os.path.join(self.root, *parts)
+
+    def _list(self, path: str, known: Folder | None) -> Folder | None:
+        now = stamp(path)
+        if not now or not stat.S_ISDIR(now[2]):
+            self._folders.pop(path, None)
+            return None
+        if known is not None and known.settled and known.stamp == now:
+            self._folders[path] = known
+            return known
+        read_at = time.time_ns()
+        try:
+            with os.scandir(path) as entries:
+                folder = self._sorted_out(path, now, settled(now, read_at), list(entries))
+        except OSError as why:
+            self.troubles[path] = why.strerror or "it cannot be listed"
+            return None
+        self._folders[path] = folder
+        return folder
+
+    def _sorted_out(
+        self, path: str, now: Stamp, quiet: bool, entries: list[os.DirEntry[str]]
+    ) -> Folder:
+        subfolders: list[str] = []
+        links: list[str] = []
+        files: list[str] = []
+        names: set[str] = set()
+        for entry in entries:
+            name = entry.name
+            names.add(name)
+            if any(not rule.folder and pattern.fullmatch(name) for rule, pattern in self._rules):
+                files.append(name)
+            elif name in _SKIPPED:
+                continue
+            elif entry.is_dir(follow_symlinks=False):
+                subfolders.append(name)
+            elif entry.is_symlink():
+                links.append(name)
+        return Folder(
+            path,
+            now,
+            quiet,
+            subfolders=tuple(sorted(subfolders)),
+            links=tuple(sorted(links)),
+            files=tuple(sorted(files)),
+            ledger=APPROVALS in names,
+            lock=LOCK in names,
+            run_info=RUN_INFO in names,
+        )
+
+    def _found(self, folder: Folder, unsafe: str | None) -> Found | None:
+        files = [*folder.files, *self._deep_files(folder)]
+        if not files and not folder.ledger:
+            return None
+        return Found(folder.path, folder.stamp, folder.ledger, tuple(files), unsafe=unsafe)
+
+    def _deep_files(self, folder: Folder) -> Iterator[str]:
+        """Give checkpoint files that a system keeps some folders below its store."""
+        for rule, pattern in self._rules:
+            if not rule.folder or rule.folder[0] not in folder.subfolders:
+                continue
+            place = os.path.join(folder.path, *rule.folder)
+            below = self._list(place, self._folders.get(place))
+            if below is None:
+                continue
+            try:
+                names = sorted(os.listdir(place))
+            except OSError as why:
+                self.troubles[place] = why.strerror or "it cannot be listed"
+                continue
+            for name in names:
+                if pattern.fullmatch(name):
+                    yield os.path.join(*rule.folder, name)
+
+    def _linked(self, path: str) -> Found | None:
+        """Give a symbolic link to a store, unless what it leads to is a source of its own."""
+        target = os.path.realpath(path)
+        if target in self.elsewhere or target == self.root:
+            return None
+        try:
+            names = set(os.listdir(target))
+        except OSError:
+            return None
+        files = any(
+            not rule.folder and pattern.fullmatch(name)
+            for rule, pattern in self._rules
+            for name in names
+        )
+        if not files and APPROVALS not in names:
+            return None
+        return Found(path, stamp(path), ledger=False, files=(), linked=True)
+
+    def _is_store_of_ours(self, folder: Folder) -> bool:
+        """A native store holds no other stores, so whatever else is in it is not looked at."""
+        return folder.ledger and os.path.lexists(os.path.join(folder.path, APPROVALS, "FORMAT"))
+
+    def _unsafe_above(self, path: str) -> str | None:
+        above = os.path.dirname(path)
+        while len(above) >= len(self.root) and path != self.root:
+            now = stamp(above)
+            if now and writable_by_others(now[2]):
+                return above
+            if above == self.root:
+                break
+            above = os.path.dirname(above)
+        return None
