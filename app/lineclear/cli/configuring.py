@@ -167,8 +167,9 @@ def _launches_json(launches: list[LaunchSetting]) -> list[dict[str, Any]]:
 
 def _is_for(launch: LaunchSetting, options: argparse.Namespace) -> bool:
     if options.agent is not None:
-        return launch.agent == options.agent
-    return launch.agent is None and launch.source == Path(_folder(options.source))
+        return bool(launch.agent == options.agent)
+    source = Path(_folder(options.source))
+    return launch.agent is None and launch.source == source
 
 
 def _program(name: str) -> str:

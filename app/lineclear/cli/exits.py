@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final
 
 from lineclear.core import errors
+from lineclear.core.agent import errors as agent_errors
 
 
 class Exit(IntEnum):
@@ -42,12 +43,6 @@ class UsageError(errors.LineclearError):
     code = "usage"
 
 
-class AgentFailed(errors.LineclearError):
-    """The agent's own code raised; the cause is the error that it raised."""
-
-    code = "agent_error"
-
-
 _UNREADABLE: Final = {
     "absent": Exit.NOTHING,
     "no_permission": Exit.IO,
@@ -57,7 +52,6 @@ _UNREADABLE: Final = {
 
 _BY_KIND: Final[tuple[tuple[type[BaseException], Exit], ...]] = (
     (UsageError, Exit.USAGE),
-    (AgentFailed, Exit.AGENT_ERROR),
     (errors.AmbiguousId, Exit.USAGE),
     (errors.AlreadyDecided, Exit.ALREADY_DECIDED),
     (errors.NothingPending, Exit.NOTHING),
@@ -68,6 +62,12 @@ _BY_KIND: Final[tuple[tuple[type[BaseException], Exit], ...]] = (
     (errors.DecisionRefused, Exit.REFUSED),
     (errors.StoreRefused, Exit.REFUSED),
     (errors.Denied, Exit.AGENT_ERROR),
+    (agent_errors.AgentError, Exit.AGENT_ERROR),
+    (agent_errors.NotRun, Exit.AGENT_ERROR),
+    (agent_errors.Expired, Exit.AGENT_ERROR),
+    (agent_errors.CallFailed, Exit.AGENT_ERROR),
+    (agent_errors.ResultLost, Exit.AGENT_ERROR),
+    (agent_errors.ResumeSerializeError, Exit.REFUSED),
     (KeyboardInterrupt, Exit.INTERRUPTED),
     (BrokenPipeError, Exit.PIPE_CLOSED),
 )

@@ -15,9 +15,9 @@ _KEPT: Final = 20
 def keep(error: BaseException) -> Path | None:
     """Write a traceback into the settings folder's `errors`; None: that failed too."""
     # Only a failing command pays for reading where the settings stand.
-    from lineclear.core.inbox import settings  # noqa: PLC0415
+    from lineclear.core import places  # noqa: PLC0415
 
-    folder = settings.home() / "errors"
+    folder = places.home() / "errors"
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

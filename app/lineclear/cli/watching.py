@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import queue
 from datetime import datetime
-from typing import Any
+from typing import Any, NoReturn
 
 from lineclear.cli import wording
-from lineclear.cli.exits import Exit
 from lineclear.cli.listing import complain_of_sources, summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import elide
@@ -23,7 +22,7 @@ _TICK_S = 0.5
 """A wait without an end cannot be interrupted on every system."""
 
 
-def run(options: argparse.Namespace, terminal: Terminal) -> int:
+def run(options: argparse.Namespace, terminal: Terminal) -> NoReturn:
     """Print diffs until Ctrl-C."""
     settings = settings_for(options)
     if not options.json:
@@ -45,7 +44,6 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.flush()
     finally:
         watcher.stop()
-    return Exit.DONE
 
 
 def diff_json(diff: Diff) -> dict[str, Any]:

@@ -1,0 +1,124 @@
+"""`lineclear doctor`: what agents write to, what is watched, and what is wrong, on both sides."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from lineclear.cli import findings, parsing
+from lineclear.cli.exits import Exit
+from lineclear.cli.findings import Finding, Level
+from lineclear.cli.listing import summary
+from lineclear.cli.selection import rows_of, settings_for
+from lineclear.cli.terminal import Styled, Terminal
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.settings import Settings, default_source, home, settings_path
+from lineclear.core.ledger.state import State
+
+_STYLES: Final = {Level.OK: "ok", Level.NOTE: "dim", Level.WARN: "care", Level.FAIL: "stop"}
+_BROKEN: Final = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Look at everything; the exit code is 1 when something fails."""
+    found = list(_examine(options))
+    failed = any(one.level is Level.FAIL for one in found)
+    if options.json:
+        terminal.json(
+            {
+                "version": parsing.version(),
+                "home": path_text(home()),
+                "settings": path_text(settings_path()),
+                "default_source": path_text(default_source()),
+                "ok": not failed,
+                "findings": [{**asdict(one), "level": one.level.value} for one in found],
+            }
+        )
+    else:
+        _print(found, terminal)
+    return Exit.IO if failed else Exit.DONE
+
+
+def _print(found: Sequence[Finding], terminal: Terminal) -> None:
+    for one in found:
+        level = Styled(f"{one.level.value:<5}", _STYLES[one.level])
+        terminal.say(level, f" {visible_line(one.sentence)}")
+    failures = sum(one.level is Level.FAIL for one in found)
+    warnings = sum(one.level is Level.WARN for one in found)
+    terminal.say()
+    if failures or warnings:
+        terminal.say(f"{failures} failures, {warnings} warnings.")
+    else:
+        terminal.say("Nothing is wrong.")
+
+
+def _examine(options: argparse.Namespace) -> Iterator[Finding]:
+    yield Finding("program", Level.OK, _program())
+    try:
+        settings = settings_for(options)
+    except LineclearError as why:
+        yield Finding("settings", Level.FAIL, why.sentence, path_text(settings_path()))
+        return
+    yield from _look_at_settings(settings)
+    yield from findings.look_at_agents_side(settings)
+    folders = 0
+    for source in settings.sources:
+        yield from findings.look_at_source(source)
+        if source.path.is_dir():
+            inventory = findings.take_inventory(source)
+            folders += inventory.folders
+            yield from findings.look_at_inventory(source, inventory)
+    yield from findings.look_at_events(folders)
+    yield from _look_at_rows(rows_of(settings))
+    yield from findings.look_at_launches(settings)
+    yield from findings.look_at_window()
+
+
+def _program() -> str:
+    python = platform.python_version()
+    return f"lineclear {parsing.version()}, Python {python}, {platform.system()} ({sys.platform})"
+
+
+def _look_at_settings(settings: Settings) -> Iterator[Finding]:
+    path = settings_path()
+    name = path_text(path)
+    if not path.exists():
+        yield Finding("settings", Level.OK, f"No settings in {name}: the defaults hold.", name)
+    else:
+        yield Finding("settings", Level.OK, f"Settings in {name}.", name)
+        yield from _look_at_mode(path)
+    if settings.model_extra:
+        unknown = ", ".join(settings.model_extra)
+        told = f"The settings hold keys that this version does not know: {unknown}."
+        yield Finding("settings", Level.NOTE, told, name)
+    if not settings.sources:
+        told = "No folder is watched: lineclear config add-source DIR"
+        yield Finding("settings", Level.WARN, told, name)
+
+
+def _look_at_mode(path: Path) -> Iterator[Finding]:
+    if sys.platform != "win32" and path.stat().st_mode & 0o022:
+        told = f"Others can change {path_text(path)}, and it says what is started: chmod go-w."
+        yield Finding("settings", Level.FAIL, told, path_text(path))
+
+
+def _look_at_rows(rows: Sequence[Row]) -> Iterator[Finding]:
+    yield Finding("calls", Level.OK, summary(rows))
+    for row in rows:
+        store = path_text(row.store)
+        if row.state in _BROKEN:
+            told = f"{store} is {row.state.value} [{row.reason_code}]: {row.reason or ''}"
+            yield Finding("calls", Level.WARN, told, store)
+        elif row.claimed and row.state is State.PENDING:
+            told = f"A call of {store} was claimed for a relaunch that never started."
+            yield Finding("calls", Level.WARN, told, store)
+        elif row.state is State.UNCERTAIN:
+            told = f"Call {row.id[:8]} in {store} may have run: lineclear show {row.id[:8]}"
+            yield Finding("calls", Level.WARN, told, store)

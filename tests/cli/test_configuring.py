@@ -1,0 +1,106 @@
+import json
+import sys
+
+import pytest
+
+from tests.cli.program import lineclear
+
+
+def settings(home):
+    return json.loads((home / "lineclear" / "settings.json").read_text())
+
+
+def shown():
+    return json.loads(lineclear("config", "show", "--json").stdout)
+
+
+def test_without_a_file_the_defaults_hold(home):
+    done = lineclear("config")
+    assert done.returncode == 0
+    assert f"Settings in {home}/lineclear/settings.json" in done.stdout
+    assert shown()["sources"][0]["path"] == f"{home}/lineclear/agents"
+    assert lineclear("config", "path").stdout == f"{home}/lineclear/settings.json\n"
+
+
+def test_a_setting_is_set_read_and_unset(home):
+    assert lineclear("config", "set", "valid_live_s", "60").returncode == 0
+    assert lineclear("config", "set", "operator", "42").returncode == 0
+    assert lineclear("config", "get", "valid_live_s").stdout == "60.0\n"
+    assert lineclear("config", "get", "operator").stdout == "42\n"
+    assert settings(home) == {"v": 1, "valid_live_s": 60.0, "operator": "42"}
+    assert lineclear("config", "unset", "valid_live_s").returncode == 0
+    assert settings(home) == {"v": 1, "operator": "42"}
+
+
+def test_unknown_keys_are_kept(home):
+    (home / "lineclear").mkdir()
+    (home / "lineclear" / "settings.json").write_text('{"v":1,"theirs":{"a":[1.50]}}')
+    assert lineclear("config", "set", "letters", "false").returncode == 0
+    assert settings(home) == {"v": 1, "theirs": {"a": [1.5]}, "letters": False}
+
+
+def test_a_value_that_does_not_fit_changes_nothing(home):
+    done = lineclear("config", "set", "after_decision", "sometimes")
+    assert done.returncode == 2
+    assert "after_decision" in done.stderr
+    assert not (home / "lineclear" / "settings.json").exists()
+    assert lineclear("config", "set", "nope", "1").returncode == 5
+    assert lineclear("config", "get", "nope").returncode == 5
+
+
+def test_damaged_settings_are_named_and_left_alone(home):
+    path = home / "lineclear" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"v":1,"v":2}')
+    for words in (("list",), ("config", "set", "letters", "false")):
+        done = lineclear(*words)
+        assert done.returncode == 1
+        assert str(path) in done.stderr
+    assert path.read_text() == '{"v":1,"v":2}'
+
+
+def test_sources_are_added_changed_and_removed(home, tmp_path):
+    assert lineclear("config", "add-source", tmp_path).returncode == 0
+    assert lineclear("config", "add-source", tmp_path, "--polling", "--depth", "2").returncode == 0
+    default = {"path": f"{home}/lineclear/agents"}
+    added = {"path": str(tmp_path), "polling": True, "depth": 2}
+    assert settings(home)["sources"] == [default, added]
+    assert lineclear("config", "add-source", tmp_path / "absent").returncode == 2
+    assert lineclear("config", "add-source", tmp_path, "--depth", "99").returncode == 2
+    assert lineclear("config", "remove-source", tmp_path).returncode == 0
+    assert lineclear("config", "remove-source", tmp_path).returncode == 5
+    assert settings(home)["sources"] == [default]
+
+
+def test_a_resume_command_is_kept_whole_and_absolute(home, tmp_path):
+    done = lineclear(
+        "config", "set-launch", "--agent", "refund-bot", "--cwd", ".", "--env", "A=b=c", "--",
+        sys.executable, "-m", "lineclear", "resume", "{store}", "--agent", "refunds:make",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    argv = [sys.executable, "-m", "lineclear", "resume", "{store}", "--agent", "refunds:make"]
+    launch = {"agent": "refund-bot", "argv": argv, "cwd": str(tmp_path), "env": {"A": "b=c"}}
+    assert settings(home)["launch"] == [launch]
+    done = lineclear("config", "set-launch", "--agent", "refund-bot", "--", "sh")
+    assert done.returncode == 0
+    (launch,) = settings(home)["launch"]
+    assert launch["argv"][0].startswith("/")
+    assert launch["argv"][0].endswith("/sh")
+    assert lineclear("config", "remove-launch", "--source", tmp_path).returncode == 5
+    assert lineclear("config", "remove-launch", "--agent", "refund-bot").returncode == 0
+    assert settings(home)["launch"] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--agent", "a", "--", "no-such-program-here"),
+        ("--agent", "a", "--env", "novalue", "--", "sh"),
+        ("--", "sh"),
+        ("--agent", "a"),
+    ],
+)
+def test_a_resume_command_that_cannot_work_is_not_kept(home, words):
+    assert lineclear("config", "set-launch", *words).returncode == 2
+    assert not (home / "lineclear" / "settings.json").exists()
