@@ -1,1 +1,1 @@
-"""The approval protocol on disk: four facts per call, each a file created once and never rewritten."""
+"""The approval protocol on disk: four facts per call, each a file that is created once."""

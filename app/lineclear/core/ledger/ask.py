@@ -2,13 +2,53 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.ledger.records import Limits, Outcome, RequestBlock, Tokens
+from lineclear.core.checkpoints.sniff import read_checkpoint
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.endings import commit_ending, this_person
+from lineclear.core.ledger.layout import MAX_SEQ, RecordName
+from lineclear.core.ledger.outcome import close_projection, finish, result_text
+from lineclear.core.ledger.records import (
+    LAPSING,
+    Limits,
+    Outcome,
+    RequestBlock,
+    Revocation,
+    Revoked,
+    Start,
+    Tokens,
+    new_nonce,
+)
+from lineclear.core.ledger.start import Observed, observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
+
+MAX_REQUEST_BYTES = 16 << 20
+_ROUNDS = 100
+_LOOK_BACK = 20
+"""How many closed calls are searched for one that ran, where the answer is only a warning."""
+_NO_ANSWER = frozenset({"withdrawn", "refused"})
+"""Outcomes after which the same call is asked anew."""
+_Names = list[tuple[str, RecordName]]
+
+
+class _Past(NamedTuple):
+    """What earlier calls of the lane say about a new one."""
+
+    again_of: str | None = None
+    """aid of the same call, whose decision was refused or which a person wants asked again."""
+    repeats: str | None = None
+    """aid of an identical call that ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +96,285 @@ class Finished:
 
 def call_key(call: Call) -> str:
     """SHA-256 over canonical JSON of {tool, arguments, tool_id, key}; 64 hex."""
-    raise NotImplementedError
+    named = {
+        "tool": call.tool,
+        "arguments": call.arguments,
+        "tool_id": call.tool_id,
+        "key": call.key,
+    }
+    return hashlib.sha256(jsontext.canonical(named)).hexdigest()
 
 
 def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Finished:
-    """Publish or adopt a request; raises MayHaveRun for a start whose owner died, publishing nothing."""
-    raise NotImplementedError
+    """Publish a request for this call, adopt the open one, or give a finished one's outcome.
+
+    AGAIN_OF is the aid of the call that this one repeats after its decision was refused.
+    Nothing is published when it raises MayHaveRun (an open call was started and its process
+    died), StoreHeld (another call of this lane is running), Unreadable (the call cannot be shown
+    to an operator: the code says why; or records of this lane are damaged). NotConfirmed: ask
+    again. TypeError: the arguments are no JSON.
+    """
+    if not store.native:
+        raise StoreRefused(
+            f"{visible_line(str(store.path))} is no store of Lineclear's agents.", code="foreign"
+        )
+    key = call_key(call)
+    for _ in range(_ROUNDS):
+        names = store.names()
+        past = _past(store, call, key, names)
+        if isinstance(past, Finished):
+            _clear_leftover(store, names)
+            return past
+        standing = _newest_open(store, names)
+        if standing is not None:
+            if _adoptable(store, standing, key):
+                store.sync()
+                store.project(standing.raw)
+                return Asked(standing, _block(standing), adopted=True)
+            continue
+        if again_of is not None:
+            past = past._replace(again_of=again_of)
+        published = _publish(store, call, key, names, past)
+        if published is not None:
+            return published
+    raise LineclearError(
+        f"{visible_line(str(store.path))} changes faster than it can be asked in; only one process"
+        " may use it.",
+        code="busy",
+    )
 
 
 def withdraw(store: Store, shown: Shown) -> bool:
-    """Close an undecided request as withdrawn; False when a verdict stands already."""
-    raise NotImplementedError
+    """Close an undecided request as withdrawn; False when a verdict stands already.
+
+    Raises NotConfirmed.
+    """
+    if not commit_ending(store, shown, "withdrawn", _block(shown).agent):
+        return False
+    finish(store, shown, "withdrawn")
+    return True
 
 
 def open_request(store: Store) -> Shown | None:
-    """Give the newest request without outcome, or None."""
-    raise NotImplementedError
+    """Give the newest request without outcome, or None; raises Unreadable."""
+    return _newest_open(store, store.names())
+
+
+def _newest_open(store: Store, names: _Names) -> Shown | None:
+    ended = {parsed.seq for _, parsed in names if parsed.kind == "outcome"}
+    asked = sorted((p.seq for _, p in names if p.kind == "request" and p.seq), reverse=True)
+    for seq in asked:
+        if seq not in ended:
+            return _readable(store, seq)
+        if seq == asked[0]:
+            # The name alone closes older calls; for the newest the record must be the agent's.
+            shown = _readable(store, seq)
+            if store.records(seq, shown.aid, named=names).outcome is None:
+                return shown
+    return None
+
+
+def _clear_leftover(store: Store, names: _Names) -> None:
+    """Finish what a kill between outcome and clear left: a closed call in pending.json."""
+    newest = max((p.seq for _, p in names if p.kind == "request" and p.seq), default=None)
+    if newest is None:
+        return
+    # What cannot be read is told by the next ask that needs it; this one has its answer.
+    with contextlib.suppress(Unreadable):
+        if _newest_open(store, names) is None:
+            close_projection(store, store.read_request(newest))
+
+
+def _readable(store: Store, seq: int) -> Shown:
+    try:
+        return store.read_request(seq)
+    except Unreadable as why:
+        raise Unreadable(
+            why.code,
+            f"Request {seq:06d} of {visible_line(str(store.path))} cannot be trusted:"
+            f" {why.sentence} Look at it, then move its files out of .approvals.",
+            why.path,
+        ) from why
+
+
+def _adoptable(store: Store, standing: Shown, key: str) -> bool:
+    """Tell whether the open request is this very call's; else close it, making room."""
+    fact = observe_fact(store, standing)
+    if isinstance(fact, Observed):
+        if fact.outcome is not None:
+            close_projection(store, standing)
+            return False
+        if _block(standing).call_key != key:
+            start = fact.records.start
+            pid = start.owner.pid if isinstance(start, Start) else None
+            tool = visible_line(_tool(standing), 40)
+            raise StoreHeld(
+                f"{tool} (call {standing.aid[:8]}) of {visible_line(str(store.path))} is being run"
+                f" by process {pid}; wait for it, or ask in a store of your own.",
+                pid,
+            )
+        return True
+    decision = store.records(standing.seq, standing.aid).decision
+    if decision is not None and decision.verdict == "withdrawn":
+        finish(store, standing, "withdrawn")
+        return False
+    if _block(standing).call_key == key:
+        return True
+    _close_other(store, standing)
+    return False
+
+
+def _close_other(store: Store, standing: Shown) -> None:
+    """Withdraw an open request of another call; a verdict that stands stays, and nothing starts."""
+    if not commit_ending(store, standing, "withdrawn", _block(standing).agent):
+        decision = store.records(standing.seq, standing.aid).decision
+        if decision is None or decision.verdict in LAPSING:
+            # Another process may be about to start on that approval: the start slot decides.
+            revoked = Revoked(
+                v=1,
+                nonce=new_nonce(),
+                revoked=Revocation(by=this_person(_block(standing).agent), at=read_now().wall),
+            )
+            store.commit("start", standing.seq, standing.aid, revoked.encode())
+            if isinstance(observe_fact(store, standing), Observed):
+                return
+    finish(store, standing, "withdrawn")
+
+
+def _past(store: Store, call: Call, key: str, names: _Names) -> Finished | _Past:
+    """Look at the closed requests of the same call: one may be the answer to this ask."""
+    ended = {parsed.seq for _, parsed in names if parsed.kind == "outcome"}
+    closed = [p.seq for _, p in names if p.kind == "request" and p.seq and p.seq in ended]
+    again_of: str | None = None
+    candidates = store.keys.candidates(key, closed, store.request_bytes)
+    for seq in candidates if call.key else candidates[:_LOOK_BACK]:
+        records = store.records(seq, None, named=names)
+        request, outcome = records.request, records.outcome
+        if call.key and (request is None or outcome is None) and records.damaged:
+            # It may be this very call, and it may have run.
+            name, code, sentence = records.damaged[0]
+            raise Unreadable(code, f"{name} cannot be trusted: {sentence}", store.path)
+        if request is None or outcome is None or _block(request).call_key != key:
+            continue
+        if outcome.outcome == "refused" or outcome.resolution == "ask_again":
+            again_of = again_of or records.aid
+        if outcome.resolution == "ask_again":
+            return _Past(again_of)
+        if outcome.outcome in _NO_ANSWER:
+            continue
+        if call.key:
+            return Finished(records, outcome, result_text(store, records))
+        if outcome.outcome in ("ok", "error") or outcome.resolution == "ran":
+            return _Past(again_of, records.aid)
+    return _Past(again_of)
+
+
+def _publish(
+    store: Store,
+    call: Call,
+    key: str,
+    names: _Names,
+    past: _Past,
+) -> Asked | None:
+    """Publish as the next number; None when another process was first."""
+    seq = 1 + max((parsed.seq for _, parsed in names if parsed.seq is not None), default=0)
+    if seq > MAX_SEQ:
+        raise StoreRefused(
+            f"{visible_line(str(store.path))} has no number left for a request; give the agent a"
+            " new folder.",
+            code="full",
+        )
+    block = _new_block(store, call, key, seq, past)
+    raw = _request_bytes(call, block)
+    checkpoint = read_checkpoint(raw)
+    if store.commit("request", seq, block.aid, raw) is Commit.LOST:
+        return None
+    store.project(raw)
+    shown = Shown(
+        store=store.path,
+        seq=seq,
+        aid=block.aid,
+        raw=raw,
+        sha256=checkpoint.sha256,
+        checkpoint=checkpoint,
+        block=block,
+    )
+    return Asked(shown, block, adopted=False)
+
+
+def _new_block(store: Store, call: Call, key: str, seq: int, past: _Past) -> RequestBlock:
+    counters: tuple[tuple[Literal["iteration", "tool_calls", "tokens"], int | None], ...] = (
+        ("iteration", call.iteration),
+        ("tool_calls", call.tool_calls),
+        ("tokens", call.tokens),
+    )
+    optional: dict[str, Any] = {
+        "key": call.key or None,
+        "again_of": past.again_of,
+        "expires_at": call.expires_at,
+        "limits": call.limits,
+        "usage": call.usage,
+        "adapter": call.adapter,
+        "description": call.description,
+        "tool_schema": call.tool_schema,
+        "repeats": past.repeats,
+    }
+    assert store.store_id is not None
+    return RequestBlock(
+        v=1,
+        nonce=new_nonce(),
+        seq=seq,
+        aid=new_nonce(),
+        store_id=store.store_id,
+        call_key=key,
+        created_at=read_now().wall,
+        agent=call.agent[:200],
+        reported=tuple(name for name, value in counters if value is not None),
+        **{name: value for name, value in optional.items() if value is not None},
+    )
+
+
+def _request_bytes(call: Call, block: RequestBlock) -> bytes:
+    """Write the request: lc-agents' keys in serde's order and style, then ours.
+
+    lc-agents requires counts of iterations and tool calls: 0 stands where there is none, and
+    `reported` says so.
+    """
+    approval = PendingApproval.from_document(
+        {
+            "tool_name": call.tool,
+            "arguments": call.arguments,
+            "tool_id": call.tool_id,
+            "inputs": call.inputs or {},
+            "steps": list(call.steps),
+            "iteration": call.iteration or 0,
+            "tool_calls_consumed": call.tool_calls or 0,
+            "tokens_consumed": call.tokens,
+            "trace_id": call.trace_id,
+        }
+    )
+    ours = block.model_dump(mode="python", exclude_unset=True)
+    try:
+        raw = jsontext.pretty(approval.document() | {ENVELOPE: ours})
+    except ValueError as why:
+        raise Unreadable("not_writable", f"{_named(call)} cannot be asked: {why}") from why
+    if len(raw) > MAX_REQUEST_BYTES:
+        raise Unreadable(
+            "too_large",
+            f"{_named(call)} cannot be asked: it takes {len(raw) >> 20} MiB, and at most"
+            f" {MAX_REQUEST_BYTES >> 20} MiB are shown to an operator.",
+        )
+    return raw
+
+
+def _named(call: Call) -> str:
+    return visible_line(call.tool, 40)
+
+
+def _block(shown: Shown) -> RequestBlock:
+    assert shown.block is not None
+    return shown.block
+
+
+def _tool(shown: Shown) -> str:
+    return shown.call.tool if shown.call is not None else "The call"

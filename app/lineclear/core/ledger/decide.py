@@ -2,17 +2,55 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.ledger.records import Decision, Outcome, Person, VerdictName
-from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import AlreadyDecided, Refusal, Unreadable
+from lineclear.core.ledger import liveness
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.endings import bound_decision, expire
+from lineclear.core.ledger.fit import misfit
+from lineclear.core.ledger.foreign import verify_file
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
+from lineclear.core.ledger.records import (
+    LAPSING,
+    Decision,
+    Outcome,
+    Person,
+    Revocation,
+    Revoked,
+    Start,
+    VerdictName,
+    new_nonce,
+)
+from lineclear.core.ledger.store import CallRecords, Shown, Store
+
+MAX_DECISION_BYTES = 16 << 20
+_DONE = {
+    "approve": "approved",
+    "modify": "approved with changes",
+    "result": "answered",
+    "deny": "denied",
+    "withdrawn": "withdrawn",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an operator says of one call."""
+    """What an operator says of one call.
+
+    Giving the same object to `decide` again, after NotConfirmed, says the same thing once.
+    """
 
     verdict: VerdictName
     arguments: Json = MISSING
@@ -24,22 +62,66 @@ class Verdict:
     note: str | None = None
     shown: dict[str, Any] = field(default_factory=dict)
     """How it was shown: window, seconds on screen, warnings that were seen."""
+    nonce: str = field(default_factory=new_nonce, compare=False)
 
 
-def decide(store: Store, shown: Shown, verdict: Verdict, by: Person, *, valid_for_s: float) -> Decision:
+def decide(
+    store: Store, shown: Shown, verdict: Verdict, by: Person, *, valid_for_s: float
+) -> Decision:
     """Commit a decision on the bytes SHOWN, in a native or a foreign store; durable on return.
 
-    Raises AlreadyDecided (with what stands), NotConfirmed, Refusal (`changed`, `closed`, `store_moved`).
+    BY must be the user of this process. Raises AlreadyDecided (with what stands; also when the
+    request's time has run out), NotConfirmed, and Refusal: `store_moved`, `changed`, `gone` (the
+    bytes are not there any more), `closed`, `no_call` (nothing to approve in it), `unsupported`
+    (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`, `not_writable`.
     """
-    raise NotImplementedError
+    if by.uid != os.geteuid():
+        raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")
+    # Before anything is written: what cannot be recorded is refused.
+    decision = _made(store, shown, verdict, by, valid_for_s)
+    data = _encoded(decision)
+    ours = _look(store, shown, verdict)
+    if ours is not None:
+        return ours
+    if expire(store, shown):
+        raise _already(store, shown)
+    if not store.native:
+        store.begin_foreign_ledger()
+        store.commit("request", None, shown.aid, shown.raw)
+        _refuse_changed_request(store, shown)
+    if store.commit("decision", shown.seq, shown.aid, data) is Commit.WON:
+        return decision
+    ours = _standing(store, shown, verdict)
+    if ours is not None:
+        return ours
+    raise _already(store, shown)
 
 
 def take_back(store: Store, shown: Shown, by: Person) -> None:
     """Revoke an approval that nobody picked up, by winning the start slot.
 
-    Raises Refusal (`picked_up`, `not_approved`), NotConfirmed.
+    Raises Refusal (`picked_up`, `not_approved`, `store_moved`), NotConfirmed.
     """
-    raise NotImplementedError
+    _refuse_other_store(store, shown)
+    records = store.records(shown.seq, shown.aid)
+    decision = records.decision
+    if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
+        raise Refusal(_not_approved(shown, records), code="not_approved")
+    revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
+    if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.LOST:
+        first = _start(store, shown)
+        if not isinstance(first, Revoked):
+            raise Refusal(
+                f"{_tool(shown)} was picked up before it could be taken back.", code="picked_up"
+            )
+        # Somebody else took it back, perhaps without coming as far as the outcome.
+        settle_revoked(store, shown, first)
+        who = visible_line(first.revoked.by.name, 40)
+        raise Refusal(
+            f"{_tool(shown)} was already taken back by {who} at {_clock(first.revoked.at)}.",
+            code="not_approved",
+        )
+    settle_revoked(store, shown, revoked)
 
 
 def resolve(
@@ -50,5 +132,236 @@ def resolve(
     *,
     note: str | None = None,
 ) -> Outcome:
-    """Settle a call that may have run; raises Refusal (`not_uncertain`), AlreadyDecided, NotConfirmed."""
-    raise NotImplementedError
+    """Settle a call that may have run.
+
+    `ran`: NOTE is the tool's result; `not_run` and `ask_again`: the model gets `[NOT RUN: NOTE]`.
+    A start record that cannot be read may be resolved too: nobody else can settle it.
+    Raises Refusal (`not_uncertain`, `store_moved`), AlreadyDecided, NotConfirmed.
+    """
+    _refuse_other_store(store, shown)
+    _refuse_certain(store, shown)
+    said = note or ""
+    text = said if resolution == "ran" else f"[NOT RUN: {said}]"
+    outcome = make_outcome("resolved", text, resolution=resolution, by=by)
+    if store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.LOST:
+        raise _already_ended(store, shown)
+    close_projection(store, shown)
+    return outcome
+
+
+def told(decision: Decision) -> str:
+    """Say who decided what and when, for example `denied by bob at 12:03`."""
+    when = _clock(decision.at)
+    if decision.verdict == "expired":
+        return f"expired at {when}"
+    who = visible_line(decision.by.name, 40)
+    return f"{_DONE[decision.verdict]} by {who} at {when}"
+
+
+def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s: float) -> Decision:
+    call = shown.call
+    if call is None:
+        raise Refusal("There is nothing to approve in this checkpoint.", code="no_call")
+    said: dict[str, Any] = {}
+    if verdict.arguments is not MISSING:
+        _refuse_unshowable(verdict.arguments)
+        said["arguments"] = verdict.arguments
+    if verdict.result is not MISSING:
+        said["result"] = verdict.result
+    if verdict.reason is not None:
+        said["reason"] = verdict.reason
+    if verdict.note is not None:
+        said["note"] = verdict.note
+    if verdict.shown:
+        said["shown"] = verdict.shown
+    text = (verdict.reason if verdict.verdict == "deny" else verdict.note) or ""
+    try:
+        system = FORMATS[shown.checkpoint.system]
+        said["native"] = system.native_decision(
+            call, verdict.verdict, arguments=verdict.arguments, text=text
+        )
+    except ValueError as why:
+        raise Refusal(str(why), code="unsupported") from why
+    try:
+        return bound_decision(
+            store,
+            shown,
+            verdict.verdict,
+            by,
+            now=read_now(),
+            valid_for_s=valid_for_s,
+            nonce=verdict.nonce,
+            **said,
+        )
+    except ValidationError as why:
+        first = why.errors(include_url=False, include_context=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the decision"
+        raise Refusal(
+            f"This cannot be recorded: {place}: {first['msg']}.", code="not_writable"
+        ) from why
+
+
+def _encoded(decision: Decision) -> bytes:
+    try:
+        data = decision.encode()
+    except (TypeError, ValueError) as why:
+        raise Refusal(f"This cannot be recorded: {why}", code="not_writable") from why
+    if len(data) > MAX_DECISION_BYTES:
+        raise Refusal(
+            f"The changed arguments take more than {MAX_DECISION_BYTES >> 20} MiB, which the agent"
+            " would not read.",
+            code="too_large",
+        )
+    return data
+
+
+def _refuse_unshowable(arguments: Json) -> None:
+    if jsontext.depth(arguments) > jsontext.MAX_DEPTH_TYPED:
+        raise Refusal(
+            f"The changed arguments nest deeper than {jsontext.MAX_DEPTH_TYPED} levels.",
+            code="too_deep",
+        )
+    if jsontext.count_keys(arguments) > jsontext.MAX_KEYS:
+        raise Refusal(
+            f"The changed arguments hold more than {jsontext.MAX_KEYS:,} keys.",
+            code="too_many_keys",
+        )
+
+
+def _look(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
+    """Refuse what cannot be decided any more; give our own decision where it stands already."""
+    _refuse_other_store(store, shown)
+    ours = _standing(store, shown, verdict)
+    if ours is not None:
+        return ours
+    records = store.records(shown.seq, shown.aid)
+    if records.outcome is not None or records.start is not None:
+        raise Refusal(f"{_tool(shown)} is closed already.", code="closed")
+    if store.native:
+        _refuse_changed_request(store, shown)
+    else:
+        verify_file(store, shown)
+    return None
+
+
+def _standing(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
+    """Give the decision that stands if it is this very VERDICT, durable; raise for another's."""
+    if store.ledger_fd is None:
+        return None
+    try:
+        decision, _ = store.reader.decision(shown.seq, shown.aid)
+    except Unreadable as why:
+        if why.code == "absent":
+            return None
+        raise _already(store, shown) from why
+    store.sync()
+    if decision.nonce == verdict.nonce and misfit(decision, shown) is None:
+        return decision
+    raise _already(store, shown)
+
+
+def _already(store: Store, shown: Shown) -> AlreadyDecided:
+    """Say what stands in the decision slot, made durable first."""
+    store.sync()
+    try:
+        decision, _ = store.reader.decision(shown.seq, shown.aid)
+    except Unreadable as why:
+        return AlreadyDecided(
+            f"{_tool(shown)} was already decided, but not readably: {why.sentence} The agent"
+            " refuses it and asks again."
+        )
+    reason = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
+    return AlreadyDecided(f"{_tool(shown)} was already {told(decision)}{reason}.", decision)
+
+
+def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
+    store.sync()
+    records = store.records(shown.seq, shown.aid)
+    outcome = records.outcome
+    if outcome is None:
+        return AlreadyDecided(f"{_tool(shown)} has an outcome that cannot be read.")
+    if outcome.outcome == "resolved" and outcome.by is not None:
+        how = f"resolved by {visible_line(outcome.by.name, 40)}"
+    else:
+        how = f"ended by its agent ({outcome.outcome})"
+    return AlreadyDecided(
+        f"{_tool(shown)} was already {how} at {_clock(outcome.ended_at)}.", records.decision
+    )
+
+
+def _refuse_other_store(store: Store, shown: Shown) -> None:
+    mine = shown.block.store_id if shown.block is not None else None
+    if store.store_id != mine:
+        raise Refusal(
+            "This call was shown from another store than the one that stands there now; look"
+            " again.",
+            code="store_moved",
+        )
+
+
+def _refuse_changed_request(store: Store, shown: Shown) -> None:
+    try:
+        aid = shown.aid if shown.seq is None else None
+        request = store.reader.request(shown.seq, aid)
+    except Unreadable as why:
+        code = "gone" if why.code == "absent" else "changed"
+        raise Refusal(f"The request cannot be decided: {why.sentence}", code=code) from why
+    if request.raw != shown.raw:
+        raise Refusal(
+            f"{_tool(shown)} changed while you were reading; look at the new one.", code="changed"
+        )
+
+
+def _refuse_certain(store: Store, shown: Shown) -> None:
+    if store.ledger_fd is None:
+        raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain")
+    try:
+        start = store.reader.start(shown.seq, shown.aid)
+    except Unreadable as why:
+        if why.code in ("absent", "owner"):
+            raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain") from why
+        return
+    if isinstance(start, Revoked):
+        raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
+    process = liveness.process_of(start.owner)
+    if _outcome_stands(store, shown):
+        raise _already_ended(store, shown)
+    if process is not Process.DEAD:
+        raise Refusal(
+            f"{_tool(shown)} may still be running: its process {start.owner.pid} on "
+            f"{visible_line(start.owner.host, 40)} is {process}.",
+            code="not_uncertain",
+        )
+
+
+def _outcome_stands(store: Store, shown: Shown) -> bool:
+    try:
+        store.reader.outcome(shown.seq, shown.aid)
+    except Unreadable as why:
+        return why.code not in ("absent", "owner")
+    return True
+
+
+def _start(store: Store, shown: Shown) -> Start | Revoked | None:
+    try:
+        return store.reader.start(shown.seq, shown.aid)
+    except Unreadable:
+        return None
+
+
+def _not_approved(shown: Shown, records: CallRecords) -> str:
+    if records.outcome is not None:
+        return f"{_tool(shown)} has ended already ({records.outcome.outcome})."
+    if records.decision is None:
+        return f"{_tool(shown)} was not decided."
+    return f"{_tool(shown)} was {told(records.decision)}; only an approval can be taken back."
+
+
+def _tool(shown: Shown) -> str:
+    return visible_line(shown.call.tool, 40) if shown.call is not None else "The call"
+
+
+def _clock(at: datetime) -> str:
+    here = at.astimezone()
+    today = read_now().wall.astimezone().date()
+    return f"{here:%H:%M}" if here.date() == today else f"{here:%Y-%m-%d %H:%M}"

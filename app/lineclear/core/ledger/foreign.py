@@ -1,4 +1,4 @@
-"""Ledgers of foreign stores: another program writes and removes the checkpoint and knows nothing of us."""
+"""Ledgers of foreign stores: another program writes the checkpoint and knows nothing of us."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ def show_foreign(path: Path) -> list[Shown]:
     raise NotImplementedError
 
 
+def verify_file(store: Store, shown: Shown) -> None:
+    """Raise Refusal (`changed`, `gone`) unless the checkpoint file is still the one SHOWN."""
+    raise NotImplementedError
+
+
 @dataclass(frozen=True, slots=True)
 class Claimed:
     """A claimed lc-agents checkpoint: the folder that the resumed agent gets as its store."""
@@ -31,7 +36,7 @@ class Claimed:
 def claim(store: Store, shown: Shown) -> Claimed:
     """Move pending.json into `.approvals/claimed/<aid>/` and verify that it is what was SHOWN.
 
-    Raises Refusal (`changed`, `gone`, `superseded`): a mismatch is put back by link, never by rename.
+    Raises Refusal (`changed`, `gone`, `superseded`): a mismatch is put back, never over another.
     """
     raise NotImplementedError
 

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import hashlib
+import logging
+import os
+from itertools import count
+from typing import Any, Literal
 
-from lineclear.core.ledger.records import Outcome, OutcomeName
+from lineclear.core.checkpoints.jsontext import storable
+from lineclear.core.errors import NotConfirmed, Unreadable
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.records import (
+    Outcome,
+    OutcomeName,
+    Person,
+    Revoked,
+    new_nonce,
+)
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 RESULT_INLINE_BYTES = 1 << 20
+PREVIEW_CHARS = 400
+_RAN = frozenset({"ok", "error"})
+_log = logging.getLogger(__name__)
 
 
 def finish(
@@ -19,14 +36,115 @@ def finish(
     code: str | None = None,
     duration_ms: int | None = None,
     exit_code: int | None = None,
+    by: Person | None = None,
 ) -> Literal["recorded", "late"]:
-    """Commit the outcome (result over 1 MiB into the `.result` file first), then clear the projection.
+    """Commit the outcome (result over 1 MiB into the `.result` file first), then clear.
 
-    `late`: an outcome stood already; ours is kept beside it as `outcome-late-<n>`.
+    `late`: another outcome stood already; that of a tool that ran is kept beside it as
+    `outcome-late-<n>`. Repeating a call of `finish` that was not confirmed is safe. NUL and lone
+    surrogates of RESULT are kept as U+FFFD. Raises NotConfirmed.
     """
-    raise NotImplementedError
+    said = {"code": code, "duration_ms": duration_ms, "exit_code": exit_code, "by": by}
+    record = make_outcome(outcome, result, **said)
+    record = _with_result(store, shown, record, result)
+    told: Literal["recorded", "late"] = "recorded"
+    if store.commit("outcome", shown.seq, shown.aid, record.encode()) is Commit.LOST:
+        told = _lost(store, shown, record)
+    close_projection(store, shown)
+    return told
+
+
+def make_outcome(outcome: OutcomeName, result: str, **said: Any) -> Outcome:
+    """Make an outcome record with its result inline; SAID holds optional fields, None is unset."""
+    text = storable(result)
+    return Outcome(
+        v=1,
+        nonce=new_nonce(),
+        outcome=outcome,
+        result=text,
+        result_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        preview=text[:PREVIEW_CHARS],
+        ended_at=read_now().wall,
+        **{name: value for name, value in said.items() if value is not None},
+    )
+
+
+def settle_revoked(store: Store, shown: Shown, revoked: Revoked) -> None:
+    """Close a call whose approval was taken back; whoever sees it may. Raises NotConfirmed."""
+    finish(store, shown, "withdrawn", by=revoked.revoked.by)
 
 
 def result_text(store: Store, records: CallRecords) -> str | None:
-    """Give the outcome's result whole, from the record or the `.result` file, digest checked."""
-    raise NotImplementedError
+    """Give the outcome's result whole, from the record or the `.result` file, digest checked.
+
+    None where there is no outcome. Raises Unreadable: `damaged` (it is not what was recorded), or
+    what reading the file raises.
+    """
+    outcome = records.outcome
+    if outcome is None:
+        return None
+    if outcome.result is not None:
+        raw = outcome.result.encode()
+    elif outcome.result_sha256 is None:
+        return ""
+    else:
+        raw = store.reader.result(records.seq, records.aid)
+    if outcome.result_sha256 not in (None, hashlib.sha256(raw).hexdigest()):
+        raise Unreadable(
+            "damaged",
+            f"The result of call {records.aid[:8]} is not the one that was recorded; its text was"
+            " changed or lost.",
+            store.path,
+        )
+    return raw.decode()
+
+
+def close_projection(store: Store, shown: Shown) -> None:
+    """Take pending.json away if it shows this closed call and is ours; never a foreign one."""
+    if not store.native or store.owner_uid != os.geteuid():
+        return
+    try:
+        store.clear(shown.raw)
+    except NotConfirmed as why:
+        # The outcome is durable; readers compare pending.json with it and show no call.
+        _log.warning("%s", why.sentence)
+
+
+def _with_result(store: Store, shown: Shown, record: Outcome, result: str) -> Outcome:
+    """Move a long result into its file, which must be durable before the record names it."""
+    raw = storable(result).encode()
+    if len(raw) <= RESULT_INLINE_BYTES:
+        return record
+    won = store.commit("result", shown.seq, shown.aid, raw) is Commit.WON
+    if not won:
+        # Another process ended this call with another result; ours is late and is kept inline.
+        return record
+    fields = record.model_dump(exclude_unset=True)
+    del fields["result"]
+    return Outcome.of(fields)
+
+
+def _lost(store: Store, shown: Shown, ours: Outcome) -> Literal["recorded", "late"]:
+    try:
+        standing = store.reader.outcome(shown.seq, shown.aid)
+    except Unreadable as why:
+        _log.warning("%s", why.sentence)
+    else:
+        if _same_fact(ours, standing):
+            return "recorded"
+    if ours.outcome in _RAN:
+        for n in count(1):
+            kept = store.commit("outcome-late", shown.seq, shown.aid, ours.encode(), n)
+            if kept is Commit.WON:
+                break
+    return "late"
+
+
+def _same_fact(ours: Outcome, standing: Outcome) -> bool:
+    """Tell whether both say the same: our own record of an attempt that was not confirmed."""
+    return (
+        ours.outcome == standing.outcome
+        and ours.result_sha256 == standing.result_sha256
+        and ours.code == standing.code
+        and ours.resolution == standing.resolution
+    )

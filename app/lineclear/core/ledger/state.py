@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
+from lineclear.core.ledger import liveness
 from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.fit import misfit, out_of_time
+from lineclear.core.ledger.layout import RecordKind, parse_name
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.store import CallRecords
+from lineclear.core.ledger.records import Decision, Revoked, Start
+from lineclear.core.ledger.store import CallRecords, Shown, Store
+
+_Damage = dict[RecordKind, tuple[str, str]]
+"""Reason code and sentence by the kind of record that cannot be read."""
 
 
 class State(StrEnum):
@@ -37,12 +44,97 @@ class Standing:
     state: State
     process: Process
     code: str | None = None
-    """Reason code of damaged, stray, unreadable."""
+    """Reason code of damaged, stray, unreadable, lapsed."""
     sentence: str = ""
     lapses_at: datetime | None = None
     """When an approval that nobody picked up loses its force."""
 
 
+_CLOSING = {"deny": State.DENIED, "expired": State.EXPIRED, "withdrawn": State.WITHDRAWN}
+
+
 def standing(records: CallRecords, now: Now, *, lock: Process, starter: Process | None) -> Standing:
-    """Derive the state: LOCK is the agent's process by its lock, STARTER that of the start record's owner."""
-    raise NotImplementedError
+    """Derive the state of a call.
+
+    LOCK is the agent's process by its lock, STARTER that of the start record's owner (None:
+    there is no start, or it was not looked at). STARTER must have been looked at before the
+    records were read, or `uncertain` may be a call that ended in good order: `observe` does so.
+    `held`, `unreadable` and `resumable` say more than one call's records know: never given here.
+    """
+    damage = _damage(records)
+    ended = _ended(records, damage, lock, starter)
+    if ended is not None:
+        return ended
+    kind: RecordKind
+    for kind in ("decision", "request"):
+        if kind in damage:
+            return Standing(State.DAMAGED, lock, *damage[kind])
+    if records.request is None:
+        name, why = records.stray[0] if records.stray else ("", "Its request is not there.")
+        return Standing(State.STRAY, lock, "owner" if name else "no_request", why)
+    if records.decision is None:
+        return Standing(State.PENDING, lock)
+    return _decided(records.decision, records.request, now, lock)
+
+
+def observe(
+    store: Store, seq: int | None, aid: str | None, now: Now, *, lock: Process
+) -> tuple[CallRecords, Standing]:
+    """Read a call's records and derive its state, in the order in which `uncertain` is true."""
+    records = store.records(seq, aid)
+    starter = None
+    if isinstance(records.start, Start) and records.outcome is None:
+        starter = liveness.process_of(records.start.owner)
+        if starter is Process.DEAD:
+            # Its last act may have been the outcome.
+            records = store.records(seq, aid)
+    return records, standing(records, now, lock=lock, starter=starter)
+
+
+def _ended(
+    records: CallRecords, damage: _Damage, lock: Process, starter: Process | None
+) -> Standing | None:
+    """Give the state of a call that ended or was started, None for one that was not."""
+    if records.outcome is not None:
+        return Standing(State.DONE, lock)
+    kind: RecordKind
+    for kind in ("outcome", "start"):
+        if kind in damage:
+            return Standing(State.DAMAGED, lock, *damage[kind])
+    if isinstance(records.start, Revoked):
+        return Standing(State.WITHDRAWN, lock)
+    if records.start is None:
+        return None
+    if starter is Process.DEAD:
+        return Standing(State.UNCERTAIN, Process.DEAD)
+    return Standing(State.RUNNING, starter or Process.UNKNOWN)
+
+
+def _decided(decision: Decision, request: Shown, now: Now, lock: Process) -> Standing:
+    wrong = misfit(decision, request)
+    if wrong is not None:
+        # It reads well and means another call: the agent refuses it and asks again.
+        return Standing(State.DAMAGED, lock, *wrong)
+    if decision.verdict in _CLOSING:
+        return Standing(_CLOSING[decision.verdict], lock)
+    late = out_of_time(decision, request, now)
+    if late is not None:
+        return Standing(State.LAPSED, lock, *late)
+    return Standing(State.APPROVED, lock, lapses_at=_lapses_at(decision))
+
+
+def _lapses_at(decision: Decision) -> datetime | None:
+    try:
+        return decision.at + timedelta(seconds=decision.valid_for_s)
+    except OverflowError:
+        return None
+
+
+def _damage(records: CallRecords) -> _Damage:
+    """Tell which slots hold what cannot be read."""
+    damage: _Damage = {}
+    for name, code, sentence in records.damaged:
+        parsed = parse_name(name)
+        if parsed is not None:
+            damage.setdefault(parsed.kind, (code, sentence))
+    return damage

@@ -2,54 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from lineclear.core.checkpoints.fileread import FileBytes
-from lineclear.core.checkpoints.model import Checkpoint
-from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.layout import RecordKind, RecordName
-from lineclear.core.ledger.records import Decision, Launch, Outcome, RequestBlock, Revoked, Start
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import NotConfirmed, StoreRefused, Unreadable
+from lineclear.core.ledger import oserrors
+from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.commit import Commit, commit, replace, sync_folder
+from lineclear.core.ledger.folders import (
+    make_folder,
+    make_folders,
+    open_folder,
+    refuse_unsafe,
+)
+from lineclear.core.ledger.keys import KeyIndex
+from lineclear.core.ledger.layout import (
+    APPROVALS,
+    FORMAT,
+    PENDING,
+    RecordKind,
+    RecordName,
+    parse_name,
+    record_name,
+)
+from lineclear.core.ledger.reading import RecordReader
+from lineclear.core.ledger.records import StoreFormat, new_nonce
 
+__all__ = ["CallRecords", "Shown", "Store"]
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """Exactly what an operator or agent has before it: the bytes, and the call in them."""
-
-    store: Path
-    seq: int | None
-    """None in a foreign store."""
-    aid: str
-    raw: bytes
-    sha256: str
-    checkpoint: Checkpoint
-    item: str = ""
-    """Which call of the checkpoint; "" for its only one."""
-    block: RequestBlock | None = None
-    """The validated `lineclear` block; None in a foreign store."""
-    file: FileBytes | None = None
-    """The foreign checkpoint file as read; its identity is part of the aid."""
-
-
-@dataclass(frozen=True, slots=True)
-class CallRecords:
-    """All records of one call that could be read, and what could not."""
-
-    seq: int | None
-    aid: str
-    request: Shown | None = None
-    decision: Decision | None = None
-    decision_raw: bytes | None = None
-    start: Start | Revoked | None = None
-    outcome: Outcome | None = None
-    late_outcomes: tuple[Outcome, ...] = ()
-    launches: tuple[Launch, ...] = ()
-    damaged: tuple[tuple[str, str, str], ...] = ()
-    """(file name, reason code, sentence) of each record that cannot be read."""
-    stray: tuple[tuple[str, str], ...] = ()
-    """(file name, why) of each record that is ignored: unknown aid, foreign owner."""
+_NO_FOLDER = -1
 
 
 class Store:
@@ -60,7 +47,11 @@ class Store:
         native: whether `.approvals/FORMAT` marks it as ours.
         store_id: 32 hex, or None in a foreign store.
         owner_uid: uid of the folder, which must own request, start, outcome, launch and FORMAT.
-        operators: uids whose decisions count (default: the owner and root).
+        operators: uids whose decisions count. Default: the owner and root; in a store that is
+            shared with a group of operators, that group's members but not the owner, and root.
+        group: gid of the operators who share the store (FORMAT names it), None with one user.
+        keys: which requests bear which call_key, for the agent's ask.
+        unconfirmed_starts: bytes of start records whose commit was not confirmed, by aid.
     """
 
     path: Path
@@ -68,64 +59,358 @@ class Store:
     store_id: str | None
     owner_uid: int
     operators: frozenset[int]
+    group: int | None
+    keys: KeyIndex
+    unconfirmed_starts: dict[str, bytes]
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        operators: frozenset[int] | None = None,
+        found: bool = False,
+        group: int | None = None,
+    ) -> None:
+        # Not resolved: the last component is opened without following a link.
+        self.path = Path(os.path.abspath(path))
+        self.native = False
+        self.store_id = None
+        self.group = None
+        self.operators = frozenset()
+        self.keys = KeyIndex()
+        self.unconfirmed_starts = {}
+        self._ledger_fd = _NO_FOLDER
+        self._root_fd = open_folder(self.path, self.path)
+        try:
+            self._status = os.fstat(self._root_fd)
+            self.owner_uid = self._status.st_uid
+            refuse_unsafe(self._status, self.path)
+            if found:
+                self._refuse_foreign_owner()
+            self._enter_ledger()
+            if found and not self.native:
+                self._found(group)
+            self._settle_operators(operators)
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, path: Path, *, operators: frozenset[int] | None = None) -> Self:
         """Open an existing store, native or foreign, without writing.
 
-        Raises Unreadable(absent, symlink ...) and StoreRefused(`writable_by_others`, `store_moved`, `owner`).
+        Raises Unreadable(absent, symlink ...) and StoreRefused(`writable_by_others`, `store_moved`,
+        `owner`, `damaged`).
         """
-        raise NotImplementedError
+        return cls(path, operators=operators)
 
     @classmethod
-    def create(cls, path: Path, *, operators: frozenset[int] | None = None) -> Self:
-        """Open or make a native store (folders 0700, FORMAT committed, parents fsynced); for agents."""
-        raise NotImplementedError
+    def create(
+        cls,
+        path: Path,
+        *,
+        operators: frozenset[int] | None = None,
+        group: int | None = None,
+    ) -> Self:
+        """Open or make a native store (folders 0700, FORMAT committed, parents fsynced).
+
+        For agents. GROUP is the gid of operators with other uids; new folders are then 3770 and
+        files 0640. Raises what `open` raises, NotConfirmed, and StoreRefused: `owner` (the folder
+        is another user's), `foreign_pending` (another program's checkpoint waits in it).
+        """
+        path = Path(os.path.abspath(path))
+        try:
+            make_folders(path, group=group)
+        except OSError as why:
+            raise NotConfirmed(
+                f"Not confirmed: {oserrors.reason(why)}, making {visible_line(str(path))}; "
+                f"{oserrors.cure(why)} and try again."
+            ) from why
+        return cls(path, operators=operators, found=True, group=group)
 
     def begin_foreign_ledger(self) -> None:
-        """Make `.approvals` in a foreign store, so that a decision can be committed; touches nothing else."""
-        raise NotImplementedError
+        """Make `.approvals` in a foreign store, so that a decision can be committed.
+
+        Touches nothing else. Raises NotConfirmed, StoreRefused.
+        """
+        if self._ledger_fd == _NO_FOLDER:
+            shared = self._status.st_mode & 0o020
+            self._make_ledger(self._status.st_gid if shared else None)
+            self._enter_ledger()
 
     def names(self) -> list[tuple[str, RecordName]]:
         """List the record names of `.approvals`, sorted; [] where there is none."""
-        raise NotImplementedError
+        if self._ledger_fd == _NO_FOLDER:
+            return []
+        parsed = ((name, parse_name(name)) for name in sorted(os.listdir(self._ledger_fd)))
+        return [(name, record) for name, record in parsed if record is not None]
 
     def calls(self) -> list[tuple[int | None, str | None]]:
-        """List (seq, aid) of every call that any record names, oldest first."""
-        raise NotImplementedError
+        """List (seq, aid) of every call that any record names, oldest first.
 
-    def records(self, seq: int | None, aid: str | None) -> CallRecords:
-        """Read all records of one call."""
-        raise NotImplementedError
+        One entry per number in a native store: its aid where exactly one is named, else None,
+        and `records` tells. Foreign calls have no order: they are sorted by aid.
+        """
+        numbered: dict[int, set[str]] = {}
+        foreign: set[str] = set()
+        for _, name in self.names():
+            if name.seq is not None:
+                numbered.setdefault(name.seq, set()).update([name.aid] if name.aid else [])
+            elif name.aid is not None:
+                foreign.add(name.aid)
+        calls: list[tuple[int | None, str | None]] = [(None, aid) for aid in sorted(foreign)]
+        for seq in sorted(numbered):
+            aids = numbered[seq]
+            calls.append((seq, next(iter(aids)) if len(aids) == 1 else None))
+        return calls
+
+    def records(
+        self,
+        seq: int | None,
+        aid: str | None,
+        *,
+        named: Iterable[tuple[str, RecordName]] | None = None,
+    ) -> CallRecords:
+        """Read all records of one call; NAMED is a listing by `names`, where the caller has one."""
+        if self._ledger_fd == _NO_FOLDER:
+            return CallRecords(seq=seq, aid=aid or "")
+        return self.reader.call(seq, aid, self.names() if named is None else named)
 
     def read_request(self, seq: int) -> Shown:
         """Read a native request once and keep the buffer; raises Unreadable."""
-        raise NotImplementedError
+        return self.reader.request(seq, None)
 
-    def commit(self, kind: RecordKind, seq: int | None, aid: str, data: bytes, n: int | None = None) -> Commit:
-        """Commit a record's bytes under its name."""
-        raise NotImplementedError
+    def request_bytes(self, seq: int) -> bytes | None:
+        """Give a native request's bytes unparsed; None where they cannot be read."""
+        return self.reader.request_bytes(seq)
+
+    @property
+    def reader(self) -> RecordReader:
+        """Reads single records by name; raises Unreadable(absent) where there is no ledger."""
+        if self._ledger_fd == _NO_FOLDER:
+            raise Unreadable("absent", f"{self._shown()} has no records.", self.path / APPROVALS)
+        return RecordReader(
+            dir_fd=self._ledger_fd,
+            store=self.path,
+            store_id=self.store_id,
+            owner=self.owner_uid,
+            operators=self.operators,
+        )
+
+    def commit(
+        self, kind: RecordKind, seq: int | None, aid: str, data: bytes, n: int | None = None
+    ) -> Commit:
+        """Commit a record's bytes under its name; raises NotConfirmed, StoreRefused."""
+        if self._ledger_fd == _NO_FOLDER:
+            raise StoreRefused(f"{self._shown()} has no ledger yet.", code="no_ledger")
+        name = record_name(kind, seq=seq, aid=aid, n=n)
+        return commit(self._ledger_fd, name, data, mode=self._file_mode)
 
     def project(self, raw: bytes) -> None:
         """Make pending.json equal RAW, unless it is already."""
-        raise NotImplementedError
+        if self._pending() != raw:
+            replace(self._root_fd, PENDING, raw, mode=self._file_mode)
 
     def clear(self, raw: bytes) -> None:
         """Unlink pending.json only if it holds exactly RAW; fsync."""
-        raise NotImplementedError
+        if self._pending() != raw:
+            return
+        try:
+            os.unlink(PENDING, dir_fd=self._root_fd)
+        except FileNotFoundError:
+            return
+        except OSError as why:
+            raise NotConfirmed(
+                f"Not confirmed: {oserrors.reason(why)}, so {PENDING} of {self._shown()} still "
+                f"shows a closed call; {oserrors.cure(why)}."
+            ) from why
+        sync_folder(self._root_fd)
 
     def sync(self) -> None:
         """fsync `.approvals`: before believing an observed record."""
-        raise NotImplementedError
+        if self._ledger_fd != _NO_FOLDER:
+            sync_folder(self._ledger_fd)
+
+    @property
+    def root_fd(self) -> int:
+        """Descriptor of the store's folder, for names below it."""
+        return self._root_fd
+
+    @property
+    def ledger_fd(self) -> int | None:
+        """Descriptor of `.approvals`; None where there is none."""
+        return None if self._ledger_fd == _NO_FOLDER else self._ledger_fd
 
     def close(self) -> None:
         """Close the descriptors."""
-        raise NotImplementedError
+        for fd in (self._root_fd, self._ledger_fd):
+            if fd != _NO_FOLDER:
+                os.close(fd)
+        self._root_fd = self._ledger_fd = _NO_FOLDER
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def _file_mode(self) -> int:
+        return 0o600 if self.group is None else 0o640
+
+    def _enter_ledger(self) -> None:
+        """Open `.approvals` if it is there, and tell by FORMAT whether it is ours."""
+        folder = self.path / APPROVALS
+        try:
+            self._ledger_fd = open_folder(APPROVALS, folder, dir_fd=self._root_fd)
+        except Unreadable as why:
+            if why.code == "absent":
+                return
+            raise StoreRefused(
+                f"{why.sentence} It must be a folder that Lineclear made.", code=why.code
+            ) from why
+        status = os.fstat(self._ledger_fd)
+        refuse_unsafe(status, folder)
+        allowed = {self.owner_uid}
+        found = self._read_format()
+        if found is None:
+            # The ledger of a foreign store is made by an operator.
+            allowed |= self._foreign_operators()
+        if status.st_uid not in allowed:
+            raise StoreRefused(
+                f"{visible_line(str(folder))} belongs to user {status.st_uid}, not to user "
+                f"{self.owner_uid} who owns the store; look who made it, and remove it.",
+                code="owner",
+            )
+        if found is not None:
+            self._accept(found)
+        elif status.st_mode & 0o020:
+            self.group = status.st_gid
+
+    def _read_format(self) -> StoreFormat | None:
+        owners = frozenset({self.owner_uid})
+        place = self.path / APPROVALS / FORMAT
+        try:
+            file = read_file(FORMAT, dir_fd=self._ledger_fd, owners=owners, max_bytes=4096)
+            return StoreFormat.decode(file.raw, str(place))
+        except Unreadable as why:
+            if why.code == "absent":
+                return None
+            raise StoreRefused(
+                f"{visible_line(str(place))} cannot be trusted: {why.sentence}", code=why.code
+            ) from why
+
+    def _accept(self, found: StoreFormat) -> None:
+        if (found.dev, found.ino) != (self._status.st_dev, self._status.st_ino):
+            raise StoreRefused(
+                f"{self._shown()} is a copy of another store, or its disk was exchanged, so what"
+                " was decided there does not count here. To begin afresh, stop the agent and move"
+                f" {APPROVALS} away.",
+                code="store_moved",
+            )
+        self.native = True
+        self.store_id = found.store_id
+        self.group = found.group
+
+    def _settle_operators(self, given: frozenset[int] | None) -> None:
+        if given is not None:
+            self.operators = given
+        elif not self.native:
+            self.operators = frozenset(self._foreign_operators())
+        elif self.group is None:
+            self.operators = frozenset({self.owner_uid, 0})
+        else:
+            # The agent must not decide its own calls where operators are other users.
+            self.operators = (_members(self.group) - {self.owner_uid}) | {0}
+
+    def _foreign_operators(self) -> set[int]:
+        # Whoever reads a foreign ledger is the operator who keeps it.
+        return {self.owner_uid, 0, os.geteuid()}
+
+    def _refuse_foreign_owner(self) -> None:
+        if self.owner_uid != os.geteuid():
+            raise StoreRefused(
+                f"{self._shown()} belongs to user {self.owner_uid}, but this agent runs as user "
+                f"{os.geteuid()}; give the agent a folder of its own.",
+                code="owner",
+            )
+
+    def _found(self, group: int | None) -> None:
+        """Make this folder a native store; another process may do the same at once."""
+        if self._has_pending():
+            raise StoreRefused(
+                f"{self._shown()} holds {PENDING} of another program, which would be overwritten;"
+                " decide that call first, or give this agent a folder of its own.",
+                code="foreign_pending",
+            )
+        if self._ledger_fd == _NO_FOLDER:
+            self._make_ledger(group)
+            self._enter_ledger()
+        if not self.native:
+            mark = StoreFormat(
+                v=1,
+                store_id=new_nonce(),
+                dev=self._status.st_dev,
+                ino=self._status.st_ino,
+                **({} if group is None else {"group": group}),
+            )
+            commit(self._ledger_fd, FORMAT, mark.encode(), mode=0o600 if group is None else 0o640)
+            found = self._read_format()
+            if found is None:
+                raise NotConfirmed(f"Not confirmed: {FORMAT} of {self._shown()} vanished.")
+            self._accept(found)
+
+    def _make_ledger(self, group: int | None) -> None:
+        try:
+            make_folder(APPROVALS, dir_fd=self._root_fd, group=group)
+        except OSError as why:
+            raise NotConfirmed(
+                f"Not confirmed: {oserrors.reason(why)}, making {APPROVALS} in {self._shown()}; "
+                f"{oserrors.cure(why)} and try again."
+            ) from why
+        sync_folder(self._root_fd)
+
+    def _has_pending(self) -> bool:
+        try:
+            os.stat(PENDING, dir_fd=self._root_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _pending(self) -> bytes | None:
+        """Give what pending.json holds; None where it is not ours to compare."""
+        owners = frozenset({self.owner_uid})
+        try:
+            return read_file(PENDING, dir_fd=self._root_fd, owners=owners).raw
+        except Unreadable:
+            return None
+
+    def _shown(self) -> str:
+        return visible_line(str(self.path))
+
+
+def _members(gid: int) -> frozenset[int]:
+    """Give the uids of a group's members, this process's own among them if it is one."""
+    if sys.platform == "win32":
+        return frozenset()
+    import grp  # noqa: PLC0415  not on Windows
+    import pwd  # noqa: PLC0415  not on Windows
+
+    uids = {entry.pw_uid for entry in pwd.getpwall() if entry.pw_gid == gid}
+    try:
+        names = grp.getgrgid(gid).gr_mem
+    except KeyError:
+        names = []
+    for name in names:
+        try:
+            uids.add(pwd.getpwnam(name).pw_uid)
+        except KeyError:
+            continue
+    if gid in os.getgroups() or gid == os.getegid():
+        uids.add(os.geteuid())
+    return frozenset(uids)

@@ -1,0 +1,55 @@
+"""What is known of one call: the bytes that were shown, and the records about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lineclear.core.checkpoints.fileread import FileBytes
+from lineclear.core.checkpoints.model import Checkpoint, PendingCall
+from lineclear.core.ledger.records import Decision, Launch, Outcome, RequestBlock, Revoked, Start
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Exactly what an operator or agent has before it: the bytes, and the call in them."""
+
+    store: Path
+    seq: int | None
+    """None in a foreign store."""
+    aid: str
+    raw: bytes
+    sha256: str
+    checkpoint: Checkpoint
+    item: str = ""
+    """Which call of the checkpoint; "" for its only one."""
+    block: RequestBlock | None = None
+    """The validated `lineclear` block; None in a foreign store."""
+    file: FileBytes | None = None
+    """The foreign checkpoint file as read; its identity is part of the aid."""
+    path: Path | None = None
+    """Where that file stood when it was read."""
+
+    @property
+    def call(self) -> PendingCall | None:
+        """The call to decide; None in a checkpoint with nothing to approve."""
+        return next((call for call in self.checkpoint.calls if call.item == self.item), None)
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecords:
+    """All records of one call that could be read, and what could not."""
+
+    seq: int | None
+    aid: str
+    request: Shown | None = None
+    decision: Decision | None = None
+    decision_raw: bytes | None = None
+    start: Start | Revoked | None = None
+    outcome: Outcome | None = None
+    late_outcomes: tuple[Outcome, ...] = ()
+    launches: tuple[Launch, ...] = ()
+    damaged: tuple[tuple[str, str, str], ...] = ()
+    """(file name, reason code, sentence) of each record that cannot be read."""
+    stray: tuple[tuple[str, str], ...] = ()
+    """(file name, why) of each record that is ignored: unknown aid, foreign owner."""

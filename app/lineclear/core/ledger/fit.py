@@ -1,0 +1,46 @@
+"""Does a decision belong to exactly this request, and does it still hold?"""
+
+from __future__ import annotations
+
+from lineclear.core.ledger import clock
+from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.records import LAPSING, Decision
+
+Misfit = tuple[str, str]
+"""Reason code and sentence."""
+
+
+def misfit(decision: Decision, request: Shown) -> Misfit | None:
+    """Tell why a decision is not for this request, None if it is.
+
+    Codes: wrong_store, wrong_seq, wrong_aid, file_changed, request_changed.
+    """
+    block = request.block
+    if decision.store_id != (block.store_id if block else None):
+        return "wrong_store", "The decision was made for a request of another store."
+    if decision.seq != request.seq:
+        return "wrong_seq", f"The decision was made for request {decision.seq} of this store."
+    if decision.aid != request.aid:
+        return "wrong_aid", f"The decision was made for call {decision.aid[:8]}."
+    if block is None and decision.file_sha256 != request.sha256:
+        return "file_changed", "The decision was made for other bytes of the checkpoint file."
+    if decision.request_sha256 != request.sha256:
+        return "request_changed", "The decision was made for other bytes than this request has."
+    return None
+
+
+def out_of_time(decision: Decision, request: Shown, now: Now) -> Misfit | None:
+    """Tell why a decision no longer holds, None if it does; denials always do.
+
+    Codes: clock (this machine's clock stands before the records), lapsed.
+    """
+    if decision.verdict not in LAPSING:
+        return None
+    times = [decision.at] if request.block is None else [decision.at, request.block.created_at]
+    if clock.set_back(now, times):
+        return "clock", "This machine's clock was set back to before the decision was made."
+    if not clock.holds(decision, now):
+        minutes = max(1, round(decision.valid_for_s / 60))
+        return "lapsed", f"The decision was good for {minutes} min, and nobody picked it up."
+    return None

@@ -1,0 +1,110 @@
+"""Folders of a store: opened without following links, safe from others, made durable."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import StoreRefused, Unreadable
+from lineclear.core.ledger.commit import sync_folder
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS |= getattr(os, "O_CLOEXEC", 0)
+ONE_USER_MODE = 0o700
+GROUP_MODE = 0o3770
+"""Set-group-id: files belong to the operators' group. Sticky: each user keeps their own files."""
+
+
+def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> int:
+    """Open a folder for reading names below it; PATH is how a sentence calls it.
+
+    Raises Unreadable: absent, symlink, not_a_folder, no_permission, open_failed.
+    """
+    try:
+        return os.open(name, _FLAGS, dir_fd=dir_fd)
+    except FileNotFoundError as why:
+        raise Unreadable("absent", f"{_shown(path)} is not there.", path) from why
+    except PermissionError as why:
+        raise Unreadable(
+            "no_permission",
+            f"{_shown(path)} may not be read by this user; its owner can grant it.",
+            path,
+        ) from why
+    except OSError as why:
+        if why.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+            raise _no_folder(name, path, dir_fd) from why
+        detail = why.strerror or str(why)
+        raise Unreadable(
+            "open_failed", f"{_shown(path)} cannot be opened: {detail}.", path
+        ) from why
+
+
+def refuse_unsafe(status: os.stat_result, path: Path) -> None:
+    """Raise StoreRefused (`writable_by_others`) for a folder in which others can replace files.
+
+    That is a folder that all may write, or its group without the sticky bit.
+    """
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o002 or (mode & 0o020 and not mode & stat.S_ISVTX):
+        cure = "chmod go-w" if mode & 0o002 else "chmod g-w (or g+s,+t to share it with operators)"
+        raise StoreRefused(
+            f"{_shown(path)} can be changed by other users (mode {mode:04o}), so nothing in it can"
+            f" be trusted; take that right away with {cure}.",
+            code="writable_by_others",
+        )
+
+
+def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | None = None) -> bool:
+    """Make a folder for one user, or for GROUP's operators too; False if it is there already.
+
+    Raises OSError.
+    """
+    try:
+        os.mkdir(name, ONE_USER_MODE, dir_fd=dir_fd)
+    except FileExistsError:
+        return False
+    if group is not None:
+        os.chown(name, -1, group, dir_fd=dir_fd, follow_symlinks=False)
+        # After chown, which takes the set-group-id bit away; the name is ours, no link.
+        os.chmod(name, GROUP_MODE, dir_fd=dir_fd)
+    return True
+
+
+def make_folders(path: Path, *, group: int | None = None) -> None:
+    """Make PATH and its missing parents, each durable; raises OSError, NotConfirmed."""
+    missing = []
+    while not path.exists():
+        missing.append(path)
+        path = path.parent
+    for folder in reversed(missing):
+        make_folder(folder, group=group)
+        sync_path(folder.parent)
+
+
+def sync_path(path: Path) -> None:
+    """Make the names in the folder PATH durable; raises OSError, NotConfirmed."""
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    try:
+        sync_folder(fd)
+    finally:
+        os.close(fd)
+
+
+def _no_folder(name: str | Path, path: Path, dir_fd: int | None) -> Unreadable:
+    # Opening a link as a folder without following it is ENOTDIR on Linux, ELOOP elsewhere.
+    try:
+        linked = stat.S_ISLNK(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode)
+    except OSError:
+        linked = False
+    if linked:
+        return Unreadable(
+            "symlink", f"{_shown(path)} is a symbolic link, which is never followed.", path
+        )
+    return Unreadable("not_a_folder", f"{_shown(path)} is not a folder.", path)
+
+
+def _shown(path: Path) -> str:
+    return visible_line(str(path))

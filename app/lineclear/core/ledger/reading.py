@@ -1,0 +1,235 @@
+"""Reading the records of one call: who may own which, what is damaged, what is ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from lineclear.core.checkpoints.fileread import FileBytes, read_file
+from lineclear.core.checkpoints.sniff import read_checkpoint
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.layout import RecordKind, RecordName, record_name
+from lineclear.core.ledger.records import (
+    Decision,
+    Launch,
+    Outcome,
+    RequestBlock,
+    Revoked,
+    Start,
+    decode_start,
+)
+
+MAX_RESULT_BYTES = 256 << 20
+_FROM_ANYONE_HERE = frozenset({"expired", "withdrawn"})
+_FROM_OPERATORS = frozenset({"resolved", "withdrawn"})
+_T = TypeVar("_T")
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one look at a call's files gave."""
+
+    damaged: list[tuple[str, str, str]] = field(default_factory=list)
+    stray: list[tuple[str, str]] = field(default_factory=list)
+
+    def attempt(self, name: str, read: Callable[[], _T]) -> _T | None:
+        """Read, and note what cannot be read: damage, or a stray of a foreign owner."""
+        try:
+            return read()
+        except Unreadable as why:
+            if why.code == "owner":
+                self.stray.append((name, why.sentence))
+            elif why.code != "absent":
+                self.damaged.append((name, why.code, why.sentence))
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordReader:
+    """Reads records of one store's `.approvals`; every method checks owner and mode.
+
+    A store's owner owns request, start, outcome and launch; operators own decisions, and may
+    also own what they alone write: revocations, launches, and the outcomes `resolved` and
+    `withdrawn`. Verdicts that only close a call (`expired`, `withdrawn`) count from the owner too.
+    In a foreign store, which has no agent of ours, all records are the operators'.
+    All methods raise Unreadable, with `absent` where the record is not there.
+    """
+
+    dir_fd: int
+    store: Path
+    store_id: str | None
+    owner: int
+    operators: frozenset[int]
+
+    def request(self, seq: int | None, aid: str | None) -> Shown:
+        """Read a request once and keep the buffer.
+
+        Raises Unreadable: what reading a file and a checkpoint raises, `no_envelope` (not made
+        by Lineclear), `damaged`, `request_seq` or `request_store` (the request of another place).
+        """
+        name = record_name("request", seq=seq, aid=aid)
+        owners = self.operators if self.store_id is None else frozenset({self.owner})
+        file = self._read(name, owners)
+        checkpoint = read_checkpoint(file.raw)
+        shown = Shown(
+            store=self.store,
+            seq=seq,
+            aid=aid or "",
+            raw=file.raw,
+            sha256=checkpoint.sha256,
+            checkpoint=checkpoint,
+        )
+        if seq is None:
+            return shown
+        block = self._block(name, checkpoint.envelope, seq)
+        return replace(shown, aid=block.aid, block=block)
+
+    def request_bytes(self, seq: int) -> bytes | None:
+        """Give a native request's bytes unparsed; b"" where there is none, None if unreadable."""
+        name = record_name("request", seq=seq, aid=None)
+        try:
+            return self._read(name, frozenset({self.owner})).raw
+        except Unreadable as why:
+            return b"" if why.code in ("absent", "owner") else None
+
+    def decision(self, seq: int | None, aid: str) -> tuple[Decision, bytes]:
+        """Read a decision and its bytes; `by_uid`: it names another user than the file's owner."""
+        name = record_name("decision", seq=seq, aid=aid)
+        file = self._read(name, self._either)
+        decision = Decision.decode(file.raw, self._path(name))
+        uid = file.identity.uid
+        if uid not in self.operators and decision.verdict not in _FROM_ANYONE_HERE:
+            raise self._foreign(name, uid, "no operator of this store")
+        if decision.by.uid != uid:
+            raise Unreadable(
+                "by_uid",
+                f"{name} says that user {decision.by.uid} decided, but user {uid} wrote it.",
+                self._path(name),
+            )
+        return decision, file.raw
+
+    def start(self, seq: int | None, aid: str) -> Start | Revoked:
+        """Read what holds the start slot."""
+        name = record_name("start", seq=seq, aid=aid)
+        file = self._read(name, self._either)
+        start = decode_start(file.raw, self._path(name))
+        if isinstance(start, Start):
+            self._refuse_operator(name, file.identity.uid)
+        return start
+
+    def outcome(self, seq: int | None, aid: str) -> Outcome:
+        """Read the outcome."""
+        return self._outcome(record_name("outcome", seq=seq, aid=aid))
+
+    def result(self, seq: int | None, aid: str) -> bytes:
+        """Read the result that is too long for the outcome record."""
+        name = record_name("result", seq=seq, aid=aid)
+        return self._read(name, self._either, MAX_RESULT_BYTES).raw
+
+    def call(
+        self, seq: int | None, aid: str | None, named: Iterable[tuple[str, RecordName]]
+    ) -> CallRecords:
+        """Read all records of one call among the NAMED ones, which may belong to others too."""
+        named = [
+            (name, parsed)
+            for name, parsed in named
+            if parsed.seq == seq and (seq is not None or parsed.aid == aid)
+        ]
+        found = _Found()
+        present = {name for name, _ in named}
+        request_name = record_name("request", seq=seq, aid=aid)
+        request = None
+        if request_name in present:
+            request = found.attempt(request_name, lambda: self.request(seq, aid))
+        if request is not None:
+            aid = request.aid
+        elif aid is None:
+            aid = next((parsed.aid for _, parsed in named if parsed.aid), "")
+        for name, parsed in named:
+            if parsed.aid not in (None, aid):
+                found.stray.append((name, f"{name} belongs to no request of this store."))
+
+        def one(kind: RecordKind, read: Callable[[int | None, str], _T]) -> _T | None:
+            name = record_name(kind, seq=seq, aid=aid) if aid else ""
+            return found.attempt(name, lambda: read(seq, aid)) if name in present else None
+
+        decided = one("decision", self.decision)
+        if request is not None and decided is not None and decided[0].item is not None:
+            request = replace(request, item=decided[0].item)
+        start, outcome = one("start", self.start), one("outcome", self.outcome)
+        late, launches = [], []
+        for name, parsed in named:
+            if parsed.aid != aid:
+                continue
+            if parsed.kind == "outcome-late":
+                late.append(found.attempt(name, partial(self._outcome, name)))
+            elif parsed.kind == "launch":
+                launches.append(found.attempt(name, partial(self._launch, name)))
+        return CallRecords(
+            seq=seq,
+            aid=aid or "",
+            request=request,
+            decision=decided[0] if decided else None,
+            decision_raw=decided[1] if decided else None,
+            start=start,
+            outcome=outcome,
+            late_outcomes=tuple(filter(None, late)),
+            launches=tuple(filter(None, launches)),
+            damaged=tuple(found.damaged),
+            stray=tuple(found.stray),
+        )
+
+    @property
+    def _either(self) -> frozenset[int]:
+        return self.operators if self.store_id is None else self.operators | {self.owner}
+
+    def _outcome(self, name: str) -> Outcome:
+        file = self._read(name, self._either)
+        outcome = Outcome.decode(file.raw, self._path(name))
+        if outcome.outcome not in _FROM_OPERATORS:
+            self._refuse_operator(name, file.identity.uid)
+        return outcome
+
+    def _launch(self, name: str) -> Launch:
+        return Launch.decode(self._read(name, self._either).raw, self._path(name))
+
+    def _block(self, name: str, envelope: object, seq: int) -> RequestBlock:
+        if not isinstance(envelope, dict):
+            raise Unreadable(
+                "no_envelope",
+                f"{name} has no readable 'lineclear' part, so it is no request of this store.",
+                self._path(name),
+            )
+        block = RequestBlock.of(envelope, self._path(name))
+        if block.seq != seq:
+            raise Unreadable(
+                "request_seq", f"{name} says that it is request {block.seq}.", self._path(name)
+            )
+        if block.store_id != self.store_id:
+            raise Unreadable(
+                "request_store", f"{name} was published in another store.", self._path(name)
+            )
+        return block
+
+    def _read(self, name: str, owners: frozenset[int], max_bytes: int = 16 << 20) -> FileBytes:
+        try:
+            return read_file(name, dir_fd=self.dir_fd, owners=owners, max_bytes=max_bytes)
+        except Unreadable as why:
+            raise Unreadable(why.code, why.sentence, self._path(name)) from why
+
+    def _refuse_operator(self, name: str, uid: int) -> None:
+        if self.store_id is not None and uid != self.owner:
+            raise self._foreign(name, uid, "not the owner of this store")
+
+    def _foreign(self, name: str, uid: int, who: str) -> Unreadable:
+        return Unreadable(
+            "owner", f"{visible_line(name)} belongs to user {uid}, {who}.", self._path(name)
+        )
+
+    def _path(self, name: str) -> str:
+        return str(self.store / ".approvals" / name)
