@@ -125,6 +125,7 @@ def test_a_process_that_may_not_be_looked_at_is_unknown():
     program = (
         "import os, sys\n"
         "from lineclear.core.ledger import liveness\n"
+        "from lineclear.core.ledger.records import Owner\n"
         "owner = Owner.model_validate_json(sys.argv[1])\n"
         "print(liveness.process_of(owner))\n"
         "os.setgid(65534)\n"
