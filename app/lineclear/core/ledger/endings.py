@@ -30,6 +30,7 @@ def bound_decision(
     shown: Shown,
     verdict: VerdictName,
     by: Person,
+    /,
     *,
     now: Now,
     valid_for_s: float,
