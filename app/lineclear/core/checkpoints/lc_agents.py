@@ -233,6 +233,7 @@ class LcAgents:
 
     name: str = NAME
     files: tuple[FileRule, ...] = (FileRule(folder=(), pattern=r"pending\.json"),)
+    claim_by_rename: bool = True
 
     def looks_like(self, document: dict[str, Json]) -> bool:
         """Tell by the keys that only this system has; one missing key must not hide the others."""

@@ -111,6 +111,8 @@ class Format(Protocol):
 
     name: str
     files: tuple[FileRule, ...]
+    claim_by_rename: bool
+    """Whether a relaunch takes the file away: the agent then loads it from a folder of its own."""
 
     def looks_like(self, document: dict[str, Json]) -> bool:
         """Tell from the keys of a parsed document whether this system wrote it."""

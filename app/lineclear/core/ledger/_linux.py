@@ -58,8 +58,10 @@ def sync(fd: int) -> None:
     os.fsync(fd)
 
 
-def rename_exclusive(dir_fd: int, source: str, target: str) -> None:
-    """Rename within a folder, failing with FileExistsError where TARGET stands.
+def rename_exclusive(
+    dir_fd: int, source: str, target: str, *, target_fd: int | None = None
+) -> None:
+    """Rename, failing with FileExistsError where TARGET stands (in another folder by TARGET_FD).
 
     Raises OSError with ENOSYS or EINVAL where the kernel or the file system cannot.
     """
@@ -67,7 +69,8 @@ def rename_exclusive(dir_fd: int, source: str, target: str) -> None:
         call = _libc().renameat2
     except AttributeError:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), target) from None
-    if call(dir_fd, os.fsencode(source), dir_fd, os.fsencode(target), _RENAME_NOREPLACE) != 0:
+    into = dir_fd if target_fd is None else target_fd
+    if call(dir_fd, os.fsencode(source), into, os.fsencode(target), _RENAME_NOREPLACE) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), target)
 

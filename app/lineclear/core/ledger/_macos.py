@@ -42,10 +42,13 @@ def sync(fd: int) -> None:
         os.fsync(fd)
 
 
-def rename_exclusive(dir_fd: int, source: str, target: str) -> None:
-    """Rename within a folder, failing with FileExistsError where TARGET stands."""
+def rename_exclusive(
+    dir_fd: int, source: str, target: str, *, target_fd: int | None = None
+) -> None:
+    """Rename, failing with FileExistsError where TARGET stands (in another folder by TARGET_FD)."""
     call = _libc().renameatx_np
-    if call(dir_fd, os.fsencode(source), dir_fd, os.fsencode(target), _RENAME_EXCL) != 0:
+    into = dir_fd if target_fd is None else target_fd
+    if call(dir_fd, os.fsencode(source), into, os.fsencode(target), _RENAME_EXCL) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), target)
 

@@ -106,9 +106,12 @@ def link(dir_fd: int, source: str, target: str) -> None:
     os.link(_at(dir_fd, source), _at(dir_fd, target))
 
 
-def rename_exclusive(dir_fd: int, source: str, target: str) -> None:
-    """Rename within a folder; here os.rename refuses where TARGET stands."""
-    _patiently(lambda: os.rename(_at(dir_fd, source), _at(dir_fd, target)))
+def rename_exclusive(
+    dir_fd: int, source: str, target: str, *, target_fd: int | None = None
+) -> None:
+    """Rename, also into the folder TARGET_FD; here os.rename refuses where TARGET stands."""
+    into = dir_fd if target_fd is None else target_fd
+    _patiently(lambda: os.rename(_at(dir_fd, source), _at(into, target)))
 
 
 def rename_over(dir_fd: int, source: str, target: str) -> None:

@@ -2,45 +2,358 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.checkpoints.fileread import FileBytes
+from lineclear.core.checkpoints.fileread import FileBytes, read_file
+from lineclear.core.checkpoints.model import FileRule
+from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
+from lineclear.core.ledger import oserrors
+from lineclear.core.ledger._platform import system
+from lineclear.core.ledger.commit import sync_folder
+from lineclear.core.ledger.folders import make_folder, open_folder, refuse_unsafe
+from lineclear.core.ledger.layout import APPROVALS, CLAIMED
+from lineclear.core.ledger.records import new_nonce
 from lineclear.core.ledger.store import Shown, Store
 
-
-def foreign_aid(file: FileBytes, item: str) -> str:
-    """First 32 hex of SHA-256 over the file's digest, identity and the item's id."""
-    raise NotImplementedError
-
-
-def show_foreign(path: Path) -> list[Shown]:
-    """Read a foreign checkpoint file once and give each call in it; raises Unreadable."""
-    raise NotImplementedError
-
-
-def verify_file(store: Store, shown: Shown) -> None:
-    """Raise Refusal (`changed`, `gone`) unless the checkpoint file is still the one SHOWN."""
-    raise NotImplementedError
+_AID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A claimed lc-agents checkpoint: the folder that the resumed agent gets as its store."""
+    """A claimed checkpoint: the folder that the resumed agent gets as its store."""
 
     folder: Path
     checkpoint: Path
     shown: Shown
 
 
-def claim(store: Store, shown: Shown) -> Claimed:
-    """Move pending.json into `.approvals/claimed/<aid>/` and verify that it is what was SHOWN.
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a checkpoint file lies: below which store, in which folders, by which rule."""
 
-    Raises Refusal (`changed`, `gone`, `superseded`): a mismatch is put back, never over another.
+    store: Path
+    folders: tuple[str, ...]
+    name: str
+    rule: FileRule
+
+
+def foreign_aid(file: FileBytes, item: str) -> str:
+    """First 32 hex of SHA-256 over the file's digest, identity and the item's id.
+
+    Raw bytes and identity: the same call written again is another one.
     """
-    raise NotImplementedError
+    identity = file.identity
+    named = (
+        "lineclear-foreign-v1\n"
+        f"{hashlib.sha256(file.raw).hexdigest()}\n"
+        f"{identity.dev}\n{identity.ino}\n{identity.mtime_ns}\n{identity.size}\n{item}\n"
+    )
+    return hashlib.sha256(named.encode()).hexdigest()[:32]
+
+
+def show_foreign(path: Path, *, store: Store | None = None) -> list[Shown]:
+    """Read a foreign checkpoint file once and give each call in it.
+
+    One entry without a call where there is nothing to approve. A file in a claimed folder belongs
+    to the store that it was claimed from; STORE is that store, where it is open already.
+    Raises Unreadable, and StoreRefused for a folder in which nothing can be trusted.
+    """
+    path = Path(os.path.abspath(path))
+    if store is None:
+        with Store.open(_place(path).store) as opened:
+            return show_foreign(path, store=opened)
+    file = _read(store, path)
+    checkpoint = read_checkpoint(file.raw)
+    items = [call.item for call in checkpoint.calls] or [""]
+    return [
+        Shown(
+            store=store.path,
+            seq=None,
+            aid=foreign_aid(file, item),
+            raw=file.raw,
+            sha256=checkpoint.sha256,
+            checkpoint=checkpoint,
+            item=item,
+            file=file,
+            path=path,
+        )
+        for item in items
+    ]
+
+
+def verify_file(store: Store, shown: Shown) -> None:
+    """Raise Refusal (`changed`, `gone`) unless the checkpoint file is still the one SHOWN."""
+    if shown.path is None:
+        raise Refusal("The checkpoint file is not there any more.", code="gone")
+    try:
+        file = _read(store, shown.path)
+    except Unreadable as why:
+        code = "gone" if why.code == "absent" else "changed"
+        raise Refusal(
+            f"The checkpoint is no longer what was shown: {why.sentence}", code=code
+        ) from why
+    if foreign_aid(file, shown.item) != shown.aid:
+        raise Refusal(
+            f"{visible_line(str(shown.path))} was written anew while you were reading; look at the"
+            " new one.",
+            code="changed",
+        )
+
+
+def claimed_checkpoints(store: Store) -> list[Path]:
+    """List the checkpoint files in the claimed folders of a foreign store.
+
+    The claimed one itself (its aid is the folder's name), or the next call that the agent resumed
+    there has saved since.
+    """
+    if store.ledger_fd is None or store.native:
+        return []
+    folder = store.path / APPROVALS / CLAIMED
+    try:
+        fd = open_folder(CLAIMED, folder, dir_fd=store.ledger_fd)
+    except Unreadable as why:
+        if why.code == "absent":
+            return []
+        raise
+    try:
+        aids = sorted(name for name in os.listdir(fd) if _AID.fullmatch(name))
+        found = []
+        for aid in aids:
+            with contextlib.suppress(OSError):
+                found += [folder / aid / n for n in _checkpoint_names(fd, aid)]
+        return found
+    finally:
+        os.close(fd)
+
+
+def claim(store: Store, shown: Shown) -> Claimed:
+    """Take a checkpoint for a relaunch and verify that it is what was SHOWN.
+
+    Where its system loads it from a folder, it is moved to `.approvals/claimed/<aid>/`; others
+    stay where they are. Claiming what is claimed already gives it again: the start record alone
+    decides who runs it. What was moved and is not the one shown is put back, never over another.
+
+    Raises Refusal: `started`, `changed`, `gone`, `superseded` (a newer checkpoint stands where it
+    was); NotConfirmed; StoreRefused (`no_exclusive_publish`).
+    """
+    _refuse_started(store, shown)
+    if shown.path is None or not FORMATS[shown.checkpoint.system].claim_by_rename:
+        verify_file(store, shown)
+        assert shown.path is not None
+        return Claimed(store.path, shown.path, shown)
+    place = _place(shown.path)
+    target = store.path / APPROVALS / CLAIMED / shown.aid / place.name
+    if shown.path != target:
+        store.begin_foreign_ledger()
+        _take(store, place, target, shown)
+    elsewhere = _aid_of(store, target, shown.item)
+    if elsewhere != shown.aid:
+        raise Refusal(
+            f"{visible_line(str(target))} holds another call now; look at that one.",
+            code="superseded" if elsewhere else "gone",
+        )
+    return Claimed(target.parent, target, shown)
 
 
 def put_back(store: Store, claimed: Claimed) -> None:
-    """Give a claimed checkpoint back to its store by link; raises Refusal (`superseded`)."""
-    raise NotImplementedError
+    """Give a claimed checkpoint back to its store.
+
+    Raises Refusal: `started`, `changed`, `gone`, `superseded` (a newer checkpoint stands there;
+    the claimed one stays where it is); NotConfirmed.
+    """
+    _refuse_started(store, claimed.shown)
+    found = _aid_of(store, claimed.checkpoint, claimed.shown.item)
+    if found != claimed.shown.aid:
+        raise Refusal(
+            f"{visible_line(str(claimed.checkpoint))} is not the checkpoint that was claimed.",
+            code="changed" if found else "gone",
+        )
+    if claimed.folder == store.path:
+        return
+    place = _place(claimed.checkpoint)
+    with _folder(store, place) as source:
+        try:
+            _move(source, place.name, store.root_fd, place.name)
+        except FileExistsError:
+            raise Refusal(
+                f"{visible_line(str(store.path / place.name))} is a newer checkpoint; the claimed"
+                " one is kept aside.",
+                code="superseded",
+            ) from None
+        except FileNotFoundError:
+            raise Refusal("The claimed checkpoint is gone.", code="gone") from None
+    with contextlib.suppress(OSError):
+        # Not empty: a resumed agent left more there.
+        claimed.folder.rmdir()
+
+
+def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
+    """Move the checkpoint into its claimed folder; undo it when another one came along."""
+    with ExitStack() as opened:
+        into = opened.enter_context(_claimed_folder(store, shown.aid))
+        try:
+            source = opened.enter_context(_folder(store, place))
+            _move(source, place.name, into, place.name)
+        except (FileNotFoundError, FileExistsError, Unreadable):
+            # Claimed before, by us or by another window: what stands there is looked at.
+            return
+        if _aid_of(store, target, shown.item) == shown.aid:
+            return
+        try:
+            _move(into, place.name, source, place.name)
+        except FileNotFoundError:
+            pass
+        except FileExistsError:
+            _keep_aside(store, into, target)
+            raise Refusal(
+                "The checkpoint was written anew twice meanwhile; both are kept, look at them.",
+                code="superseded",
+            ) from None
+    raise Refusal("The checkpoint was written anew meanwhile; look at the new one.", code="changed")
+
+
+def _keep_aside(store: Store, into: int, path: Path) -> None:
+    """Move what was taken by mistake to a claimed folder of its own, where the scan shows it."""
+    own = _aid_of(store, path, "") or new_nonce()
+    with _claimed_folder(store, own) as aside:
+        _move(into, path.name, aside, path.name)
+
+
+def _move(source: int, name: str, into: int, target: str) -> None:
+    """Rename over nothing, durable in both folders.
+
+    Raises FileExistsError, FileNotFoundError, NotConfirmed, StoreRefused.
+    """
+    try:
+        system.rename_exclusive(source, name, target, target_fd=into)
+    except (FileExistsError, FileNotFoundError):
+        raise
+    except OSError as why:
+        raise StoreRefused(
+            f"{oserrors.folder_name(source)}/{name} cannot be claimed: {oserrors.reason(why)}."
+            " Its file system cannot rename a file without replacing another.",
+            code="no_exclusive_publish",
+        ) from why
+    # The new name first: after a power loss it may stand twice, but never nowhere.
+    sync_folder(into)
+    sync_folder(source)
+
+
+def _aid_of(store: Store, path: Path, item: str) -> str | None:
+    """Give the aid of the file that stands there, "" if unreadable, None if there is none."""
+    try:
+        return foreign_aid(_read(store, path), item)
+    except Unreadable as why:
+        return None if why.code == "absent" else ""
+
+
+def _refuse_started(store: Store, shown: Shown) -> None:
+    records = store.records(None, shown.aid)
+    if records.start is not None or records.outcome is not None or records.damaged:
+        raise Refusal("This call was started or ended already.", code="started")
+
+
+@contextmanager
+def _claimed_folder(store: Store, aid: str) -> Iterator[int]:
+    """Make and open `.approvals/claimed/<aid>`, durable."""
+    assert store.ledger_fd is not None
+    path = store.path / APPROVALS
+    with ExitStack() as opened:
+        fd = store.ledger_fd
+        for name in (CLAIMED, aid):
+            path /= name
+            try:
+                made = make_folder(name, dir_fd=fd, group=store.group)
+            except OSError as why:
+                raise NotConfirmed(
+                    f"Not confirmed: {oserrors.reason(why)}, making {visible_line(str(path))}; "
+                    f"{oserrors.cure(why)} and try again."
+                ) from why
+            if made:
+                sync_folder(fd)
+            fd = open_folder(name, path, dir_fd=fd)
+            opened.callback(os.close, fd)
+            refuse_unsafe(os.fstat(fd), path)
+        yield fd
+
+
+@contextmanager
+def _folder(store: Store, place: _Place) -> Iterator[int]:
+    """Open the folder that holds a checkpoint file, no link followed below the store."""
+    path = store.path
+    with ExitStack() as opened:
+        fd = store.root_fd
+        for name in place.folders:
+            path /= name
+            fd = open_folder(name, path, dir_fd=fd)
+            opened.callback(os.close, fd)
+            refuse_unsafe(os.fstat(fd), path)
+        yield fd
+
+
+def _read(store: Store, path: Path) -> FileBytes:
+    if store.native:
+        raise Unreadable(
+            "native_store",
+            f"{visible_line(str(path))} belongs to a store with a ledger of its own, which counts.",
+            path,
+        )
+    place = _place(path)
+    if place.store != store.path:
+        raise ValueError(f"{path} lies in {place.store}, not in {store.path}")
+    owners = frozenset({store.owner_uid})
+    if CLAIMED in place.folders:
+        # An agent that an operator resumed runs as that operator.
+        owners |= store.operators
+    with _folder(store, place) as folder:
+        try:
+            return read_file(
+                place.name,
+                dir_fd=folder,
+                owners=owners,
+                max_bytes=place.rule.max_bytes,
+                single_link=True,
+            )
+        except Unreadable as why:
+            raise Unreadable(why.code, why.sentence, path) from why
+
+
+def _place(path: Path) -> _Place:
+    """Tell by the formats' rules in which store a checkpoint file lies."""
+    for system_format in FORMATS.values():
+        for rule in system_format.files:
+            depth = len(rule.folder)
+            above = path.parent.parts[len(path.parent.parts) - depth :]
+            if above != rule.folder or re.fullmatch(rule.pattern, path.name) is None:
+                continue
+            store = path.parents[depth]
+            claimed = store.parts[-3:]
+            if (
+                len(claimed) == 3
+                and claimed[:2] == (APPROVALS, CLAIMED)
+                and _AID.fullmatch(claimed[2])
+            ):
+                return _Place(store.parents[2], (*claimed, *rule.folder), path.name, rule)
+            return _Place(store, rule.folder, path.name, rule)
+    raise Unreadable(
+        "unknown_system", f"{visible_line(str(path))} is not where any system keeps one.", path
+    )
+
+
+def _checkpoint_names(claimed_fd: int, aid: str) -> list[str]:
+    fd = open_folder(aid, Path(aid), dir_fd=claimed_fd)
+    try:
+        names = sorted(os.listdir(fd))
+    finally:
+        os.close(fd)
+    rules = [rule for f in FORMATS.values() if f.claim_by_rename for rule in f.files]
+    return [n for n in names if any(re.fullmatch(rule.pattern, n) for rule in rules)]
