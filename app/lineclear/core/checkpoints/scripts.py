@@ -20,9 +20,11 @@ LOOKALIKE: Final = (
 )
 """Letters outside Latin that are drawn like Latin ones."""
 
-_JOINED: Final = r"[\w\u0300-\u036f]"
+# Between two letters of one word: letters of other systems, digits and accents. An underscore
+# or a dot ends a word, as in file names that people write in two languages.
+_BETWEEN: Final = rf"(?:(?![{LATIN}{LOOKALIKE}])(?:[^\W_]|[\u0300-\u036f]))*+"
 _MIXED_WORD: Final = re.compile(
-    f"[{LATIN}]{_JOINED}*?[{LOOKALIKE}]|[{LOOKALIKE}]{_JOINED}*?[{LATIN}]"
+    f"[{LATIN}]{_BETWEEN}[{LOOKALIKE}]|[{LOOKALIKE}]{_BETWEEN}[{LATIN}]"
 )
 _ANY_LATIN: Final = re.compile(f"[{LATIN}]")
 _ANY_LOOKALIKE: Final = re.compile(f"[{LOOKALIKE}]")

@@ -59,14 +59,28 @@ class VisibleText:
 def visible(text: str) -> VisibleText:
     """Escape what hides, reorders or imitates; a line feed is shown as a mark and a line feed.
 
-    The flags, sorted, each once: combining, control, crlf, invisible, joiner, long_line,
-    many_lines, marker_char, mixed_scripts, odd_space, padding, rtl.
+    The flags are those of `flags_of`.
     """
-    if _NOT_PLAIN.search(text) is None:
-        shown = text.replace("\t", "⇥").replace("\n", "⏎\n")
-        return VisibleText(shown, tuple(sorted(_layout_flags(text, shown))))
-    shown, flags = _escape(text)
-    return VisibleText(shown, tuple(sorted(flags | _layout_flags(text, shown))))
+    return VisibleText(_shown(text), flags_of(text))
+
+
+def flags_of(text: str) -> tuple[str, ...]:
+    """Name what makes a text hard to read or hides in it, sorted, each once.
+
+    combining (more than 4 marks in a row), control, crlf, invisible, joiner, long_line (over
+    2,000 characters), many_lines (over 200), marker_char, mixed_scripts (within one word),
+    odd_space, padding (40 blanks in a row), rtl.
+    """
+    flags = set()
+    if _PADDING.search(text):
+        flags.add("padding")
+    if len(text) > LONG_LINE and max(map(len, text.split("\n"))) > LONG_LINE:
+        flags.add("long_line")
+    if len(text) >= MANY_LINES and text.count("\n") >= MANY_LINES:
+        flags.add("many_lines")
+    if _NOT_PLAIN.search(text):
+        flags |= _character_flags(text)
+    return tuple(sorted(flags))
 
 
 def visible_line(text: str, limit: int = 0) -> str:
@@ -115,35 +129,40 @@ class _Table(dict[int, str]):
 _TABLE: Final = _Table({ord("\n"): "⏎\n", ord("\t"): "⇥"})
 
 
-def _escape(text: str) -> tuple[str, set[str]]:
+def _shown(text: str) -> str:
+    if _NOT_PLAIN.search(text) is None:
+        return text.replace("\t", "⇥").replace("\n", "⏎\n")
+    piled = _piled_marks(set(text))
+    if piled is None:
+        return text.translate(_TABLE)
+    pieces = piled.split(text)
+    pieces[::2] = [piece.translate(_TABLE) for piece in pieces[::2]]
+    pieces[1::2] = ["".join(map(token, piece)) for piece in pieces[1::2]]
+    return "".join(pieces)
+
+
+def _piled_marks(distinct: set[str]) -> re.Pattern[str] | None:
+    """Give a pattern for more than 4 combining marks in a row, if there are any marks."""
+    marks = "".join(sorted(c for c in distinct if _flag_of(c) == "mark"))
+    return re.compile(f"([{marks}]{{5,}})") if marks else None
+
+
+def _character_flags(text: str) -> set[str]:
     distinct = set(text)
     flags = {_flag_of(character) for character in distinct}
-    flags.discard("")
-    if "mark" in flags:
-        flags.discard("mark")
-        marks = "".join(re.escape(c) for c in distinct if _flag_of(c) == "mark")
-        pieces = re.split(f"([{marks}]{{5,}})", text)
-        if len(pieces) > 1:
-            flags.add("combining")
-        pieces[::2] = [piece.translate(_TABLE) for piece in pieces[::2]]
-        pieces[1::2] = ["".join(map(token, piece)) for piece in pieces[1::2]]
-        shown = "".join(pieces)
-    else:
-        shown = text.translate(_TABLE)
-    if "\r" in distinct and _only_line_ends(text, distinct):
+    flags -= {"", "mark"}
+    piled = _piled_marks(distinct)
+    if piled is not None and piled.search(text):
+        flags.add("combining")
+    if "\r" in distinct and text.count("\r") == text.count("\r\n"):
         flags.add("crlf")
-        flags.discard("control")
-        if any(_flag_of(c) == "control" for c in distinct if c != "\r"):
-            flags.add("control")
+        if not any(_flag_of(c) == "control" for c in distinct if c != "\r"):
+            flags.discard("control")
     if "invisible" in flags:
         _settle_joiners(text, distinct, flags)
     if mixes_in_word(text):
         flags.add("mixed_scripts")
-    return shown, flags
-
-
-def _only_line_ends(text: str, distinct: set[str]) -> bool:
-    return "\n" in distinct and text.count("\r") == text.count("\r\n")
+    return flags
 
 
 def _settle_joiners(text: str, distinct: set[str], flags: set[str]) -> None:
@@ -185,24 +204,11 @@ def _flag_of(character: str) -> str:
     return "rtl" if unicodedata.bidirectional(character) in ("R", "AL") else ""
 
 
-def _layout_flags(text: str, shown: str) -> set[str]:
-    flags = set()
-    if _PADDING.search(text):
-        flags.add("padding")
-    if len(shown) > LONG_LINE and max(map(len, shown.split("\n"))) > LONG_LINE:
-        flags.add("long_line")
-    if text.count("\n") >= MANY_LINES:
-        flags.add("many_lines")
-    return flags
-
-
 # --- one line, and back -----------------------------------------------------------------------
 
 
 def _one_line(text: str) -> str:
-    if _NOT_PLAIN.search(text) is None:
-        return text.replace("\t", "⇥").replace("\n", "⏎")
-    return _escape(text)[0].replace("\n", "")
+    return _shown(text).replace("\n", "")
 
 
 def _front(line: str, length: int) -> str:

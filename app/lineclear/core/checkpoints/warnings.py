@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
+from typing import TYPE_CHECKING, Final
 
-from lineclear.core.checkpoints.model import Checkpoint, PendingCall
+from lineclear.core.checkpoints import jsontext, scripts
+from lineclear.core.checkpoints.text import flags_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lineclear.core.checkpoints.model import Checkpoint, Json, PendingCall
 
 
 class Level(IntEnum):
-    """How strongly a warning speaks: a Stop needs `--despite CODE`, a Blocked call has no Approve."""
+    """How strongly a warning speaks.
+
+    A Blocked call has no Approve; a Stop must be named to be approved (`--despite CODE`) and is
+    never decided in a batch; Care is shown beside the decision, a Note where it arises.
+    """
 
     NOTE = 0
     CARE = 1
@@ -16,13 +28,155 @@ class Level(IntEnum):
     BLOCKED = 3
 
 
-LEVELS: dict[str, Level] = {}
-"""Level of each code; codes of the ledger and of the inbox (twin, foreign ...) are listed here too."""
+_LADDER: Final[dict[Level, dict[str, str]]] = {
+    Level.BLOCKED: {
+        "unreadable": "It cannot be read, so nobody can know what would run.",
+        "damaged": "A record of this call is damaged; nothing in it is trusted.",
+        "unsafe_folder": "Other users can change files in this folder.",
+        "writable_by_others": "Other users can change this file or folder.",
+        "moved": "This folder was copied or moved; decisions made in it are refused.",
+        "changed": "The call changed while it was on screen.",
+        "marked_cut": "The agent says that this is not the whole call.",
+    },
+    Level.STOP: {
+        "invisible": "It holds characters that hide or reorder text; each is shown as its code.",
+        "control": "It holds control characters; each is shown as its code.",
+        "marker_char": "It holds the marks that Lineclear itself uses for hidden characters.",
+        "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
+        "twin": "The same call also waits, runs, or may have run.",
+    },
+    Level.CARE: {
+        "first_time": "This agent has not asked for this tool before.",
+        "repeats_finished_call": "You approved the same call before and it ran.",
+        "old": "It was asked more than 4 hours ago.",
+        "foreign": "This agent may not read Lineclear's answers.",
+        "last_of_budget": "It is the last call that the budget allows.",
+        "big_number": "A number is so large that tools written in JavaScript read another one.",
+        "long_line": "A line is longer than 2,000 characters.",
+        "many_lines": "A text has more than 200 lines.",
+        "padding": "Long runs of blanks push text out of sight.",
+        "combining": "Piled-up accents would paint over other lines; they are shown as codes.",
+        "odd_tool_name": "The tool's name holds characters other than A-Z a-z 0-9 _ . : / and -.",
+        "too_deep_for_writer": "It nests so deep that the run cannot be resumed after this call.",
+        "file_changed": "A file that it names changed on disk since it was asked.",
+        "projection_differs": "pending.json is not the request that is shown here.",
+        "claimed": "It was claimed for a relaunch that has not started.",
+        "superseded": "The agent has left another call since this one was claimed.",
+    },
+    Level.NOTE: {
+        "rtl": "It holds text that is written from right to left.",
+        "odd_space": "It holds spaces that are not plain ones; each is shown as its code.",
+        "joiner": "It holds joining characters of emoji or of its script, shown as codes.",
+        "crlf": "Its lines end with a carriage return and a line feed.",
+        "extra_field": "It has fields that this system does not define.",
+        "same_user": "The agent runs as the same user as you and could forge decisions.",
+    },
+}
 
-SENTENCES: dict[str, str] = {}
+LEVELS: Final[dict[str, Level]] = {
+    code: level for level, sentences in _LADDER.items() for code in sentences
+}
+"""Level of each code; those of the ledger and of the inbox (twin, foreign ...) stand here too."""
+
+SENTENCES: Final[dict[str, str]] = {
+    code: sentence for sentences in _LADDER.values() for code, sentence in sentences.items()
+}
 """One short sentence for a person per code."""
+
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]+")
+_IN_NAMES: Final = {"crlf": "control", "joiner": "invisible"}
+"""Codes of what is ordinary in a text, but not in a name."""
+_LONG_DIGITS: Final = re.compile(rb"[0-9]{16}")
+_WORD_ENDS: Final = re.compile(r"[\s\"'`()<>{}\[\],;|&=]+")
+_PLACE: Final = re.compile(r"[/\\@]|\w[.:]\w")
+_HOST: Final = re.compile(r"(?://|@)([^/\\@:?#]+)")
+_COMMAND_KEYS: Final = frozenset(
+    {
+        "argv",
+        "args",
+        "bash",
+        "cmd",
+        "code",
+        "command",
+        "commands",
+        "query",
+        "script",
+        "shell",
+        "sql",
+    }
+)
 
 
 def call_warnings(checkpoint: Checkpoint, call: PendingCall) -> tuple[str, ...]:
     """Codes that the call's tool name, arguments and document raise, strongest first, each once."""
-    raise NotImplementedError
+    codes = set(checkpoint.warnings)
+    codes.update(_tool_name_codes(call.tool))
+    if _LONG_DIGITS.search(checkpoint.raw) and _holds_big_number(call.arguments):
+        codes.add("big_number")
+    for key, text in _texts(call.arguments, ""):
+        flags = flags_of(text)
+        if flags:
+            codes.update(flag for flag in flags if flag != "mixed_scripts")
+        if not text.isascii() and "mixed_scripts" not in codes and _misleads(key, text):
+            codes.add("mixed_scripts")
+    return strongest_first(codes)
+
+
+def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
+    """Sort codes by level, then by name; a code that is on no ladder counts as a Note."""
+    return tuple(sorted(set(codes), key=lambda code: (-LEVELS.get(code, Level.NOTE), code)))
+
+
+def _tool_name_codes(tool: str) -> set[str]:
+    if _TOOL_NAME.fullmatch(tool):
+        return set()
+    codes = {_IN_NAMES.get(code, code) for code in flags_of(tool)}
+    if scripts.mixes(tool):
+        codes.add("mixed_scripts")
+    if all(LEVELS[code] < Level.STOP for code in codes):
+        codes.add("odd_tool_name")  # A Stop would say the same and more.
+    return codes
+
+
+def _holds_big_number(value: Json) -> bool:
+    rest = [value]
+    while rest:
+        item = rest.pop()
+        if isinstance(item, dict):
+            rest.extend(item.values())
+        elif isinstance(item, list):
+            rest.extend(item)
+        elif type(item) is int and abs(item) > jsontext.SAFE_INT:
+            return True
+    return False
+
+
+def _texts(value: Json, key: str) -> Iterator[tuple[str, str]]:
+    """Give every text in a value with the nearest key above it; a key itself comes as its own."""
+    rest: list[tuple[str, Json]] = [(key, value)]
+    while rest:
+        above, item = rest.pop()
+        if isinstance(item, str):
+            yield above, item
+        elif isinstance(item, dict):
+            for name, inner in item.items():
+                yield name, name
+                rest.append((name, inner))
+        elif isinstance(item, list):
+            rest.extend((above, inner) for inner in item)
+
+
+def _misleads(key: str, text: str) -> bool:
+    """Tell whether a name, host, path or address in the text mixes alphabets that look alike.
+
+    Prose may mix them; a value without blanks is a name, and so is every word of a command.
+    """
+    if not scripts.has_lookalike(text):
+        return False
+    words = [word for word in _WORD_ENDS.split(text) if not word.isascii()]
+    named = not any(map(str.isspace, text)) or key.lower() in _COMMAND_KEYS
+    return any(
+        ((named or _PLACE.search(word)) and scripts.mixes_in_word(word))
+        or any(map(scripts.mixes, _HOST.findall(word)))
+        for word in words
+    )
