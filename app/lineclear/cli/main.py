@@ -27,7 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.USAGE
     terminal = own_terminal()
     try:
-        code = _command(options.command)(options, terminal)
+        command = _command(options.command)
+        _attach_logs(terminal, debug=options.debug)
+        code = command(options, terminal)
         terminal.flush()
     except BrokenPipeError:
         terminal.close_output()
@@ -40,6 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  (no traceback may reach an operator)
         return _fail_unexpectedly(error, terminal, debug=options.debug)
     return code
+
+
+def _attach_logs(terminal: Terminal, *, debug: bool) -> None:
+    from lineclear.cli import logs
+
+    logs.attach(terminal, debug=debug)
 
 
 def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line per command)
@@ -101,7 +109,9 @@ def _fail(error: BaseException, terminal: Terminal, *, debug: bool) -> int:
         terminal.flush()
     terminal.complain(sentence(error))
     if debug:
-        _print_trace(error)
+        from lineclear.cli import trace
+
+        trace.show(error)
     return exit_code(error)
 
 
@@ -115,11 +125,5 @@ def _fail_unexpectedly(error: Exception, terminal: Terminal, *, debug: bool) -> 
     report = "Please report it" if where is None else f"Please report it with {where}"
     terminal.complain(f"{told} Nothing was confirmed. {report}.")
     if debug:
-        _print_trace(error)
+        trace.show(error)
     return exit_code(error)
-
-
-def _print_trace(error: BaseException) -> None:
-    import traceback
-
-    traceback.print_exception(error, file=sys.stderr)

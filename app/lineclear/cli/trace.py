@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +31,11 @@ def keep(error: BaseException) -> Path | None:
     except OSError:
         return None
     return folder / name
+
+
+def show(error: BaseException) -> None:
+    """Print a traceback: for `--debug` alone."""
+    traceback.print_exception(error, file=sys.stderr)
 
 
 def _private(path: str, flags: int) -> int:

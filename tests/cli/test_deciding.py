@@ -1,0 +1,249 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.program import agent, lineclear, listed, only_row, wait_for
+from tests.cli.test_listing import foreign
+
+
+def decided(home, bot="bot", lane="1"):
+    folder = home / "lineclear" / "agents" / bot / lane / ".approvals"
+    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.decision.json"))]
+
+
+def test_approve_lets_the_waiting_agent_run_once(tmp_path, home):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        done = lineclear("approve", row["id"][:8], "--note", "as agreed")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "bot is waiting and runs it at once." in done.stdout
+        assert bot.process.wait(20) == 0
+        assert bot.runs() == [{"to": "bob", "amount": 10}]
+    (decision,) = decided(home)
+    assert (decision["verdict"], decision["note"]) == ("approve", "as agreed")
+    assert decision["shown"]["origin"] == "cli"
+    row = only_row(state="done")
+    assert row["outcome"] == "ok"
+    assert not (home / "lineclear/agents/bot/1/pending.json").exists()
+
+
+def test_json_gives_the_decision(tmp_path, home):
+    with agent(tmp_path):
+        row = only_row()
+        done = lineclear("deny", row["id"], "--reason", "wrong customer", "--json")
+    assert done.returncode == 0
+    told = json.loads(done.stdout)
+    assert told == {"id": row["id"], "decision": decided(home)[0]}
+    assert told["decision"]["reason"] == "wrong customer"
+
+
+def test_modify_runs_the_operators_arguments_with_their_numbers(tmp_path, home):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        done = lineclear("modify", row["id"], "--arguments", '{"to":"bob","amount":7.50}')
+        assert done.returncode == 0, done.stderr
+        assert bot.process.wait(20) == 0
+        assert bot.runs() == [{"to": "bob", "amount": 7.5}]
+    folder = home / "lineclear/agents/bot/1/.approvals"
+    (path,) = folder.glob("*.decision.json")
+    assert '"amount":7.50' in path.read_text()
+
+
+def test_modified_arguments_may_come_from_a_file_or_standard_input(tmp_path):
+    words = ("--source", tmp_path / "source")
+    store = foreign(tmp_path / "source")
+    (row,) = listed(*words)
+    done = lineclear("modify", row["id"], *words, "--arguments-file", tmp_path / "absent")
+    assert done.returncode == 1
+    assert str(tmp_path / "absent") in done.stderr
+    done = lineclear("modify", row["id"], *words, "--arguments-file", "-", stdin=b"\xff")
+    assert done.returncode == 2
+    done = lineclear(
+        "modify", row["id"], *words, "--arguments-file", "-", "--note", "less",
+        stdin=b'{"to":"bob","amount":1.0}',
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (path,) = (store / ".approvals").glob("*.decision.json")
+    native = '"native":{"Modify":{"arguments":{"to":"bob","amount":1.0},"note":"less"}}'
+    assert native in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "text,code",
+    [
+        ("{", "not_json"),
+        ("", "empty"),
+        ("{'a': 1}", "not_json"),
+        ('{"a":1,"a":2}', "duplicate_key"),
+        ('{"a":NaN}', "not_json"),
+        ("99999999999999999999999999", "big_int"),
+        ("[" * 200 + "]" * 200, "too_deep"),
+    ],
+)
+def test_arguments_that_are_no_json_are_refused_before_anything_is_read(text, code):
+    done = lineclear("modify", "0" * 8, f"--arguments={text}")
+    assert done.returncode == 2
+    assert f"[{code}]" in done.stderr
+
+
+def test_the_second_operator_is_told_who_was_first_and_when(tmp_path, home):
+    lineclear("config", "set", "operator", "alice\x1b[31m")
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.kill()
+        assert lineclear("approve", row["id"]).returncode == 0
+        lineclear("config", "set", "operator", "bob")
+        done = lineclear("deny", row["id"], "--reason", "no")
+    assert done.returncode == 3
+    assert done.stdout == ""
+    assert "approved by alice" in done.stderr
+    assert "\x1b" not in done.stderr
+    assert any(char.isdigit() for char in done.stderr.split("at")[-1])
+    assert [one["verdict"] for one in decided(home)] == ["approve"]
+
+
+def test_an_ended_call_is_decided_already(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        assert lineclear("approve", row["id"]).returncode == 0
+        assert bot.process.wait(20) == 0
+    done = lineclear("approve", row["id"])
+    assert done.returncode == 3
+    assert "approved by" in done.stderr
+
+
+def test_ids_must_name_exactly_one_call(tmp_path):
+    foreign(tmp_path)
+    (row,) = listed("--source", tmp_path)
+    for prefix, code in ((row["id"][:7], 2), ("f" * 8 if row["id"][0] != "f" else "0" * 8, 5)):
+        done = lineclear("approve", prefix, "--source", tmp_path)
+        assert done.returncode == code, done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_stop_warning_is_refused_by_its_code_until_it_is_named(tmp_path):
+    words = ("--source", tmp_path)
+    foreign(tmp_path, arguments={"path": "notes-\u202etxt.exe"})
+    (row,) = listed(*words)
+    done = lineclear("approve", row["id"], *words)
+    assert done.returncode == 4
+    code = done.stderr.rstrip().rpartition(" ")[2].strip("[]")
+    assert code in row["warnings"]
+    assert lineclear("approve", row["id"], *words, "--despite", "padding").returncode == 4
+    stops = [word for code in row["warnings"] for word in ("--despite", code)]
+    assert lineclear("approve", row["id"], *words, *stops).returncode == 0
+
+
+def test_a_stop_warning_keeps_nobody_from_denying(tmp_path):
+    words = ("--source", tmp_path)
+    foreign(tmp_path, arguments={"path": "notes-\u202etxt.exe"})
+    (row,) = listed(*words)
+    assert lineclear("deny", row["id"], "--reason", "no", *words).returncode == 0
+
+
+def test_an_agent_cannot_answer_itself(tmp_path):
+    code = (
+        "import subprocess, sys, threading, json\n"
+        "from lineclear.core.agent.gate import Gate\n"
+        "import asyncio\n"
+        "def run(*words):\n"
+        "    return subprocess.run([sys.executable, '-m', 'lineclear', *words],\n"
+        "                          capture_output=True, text=True)\n"
+        "def answer():\n"
+        "    rows = []\n"
+        "    while not rows: rows = json.loads(run('list', '--json').stdout)\n"
+        "    done = run('approve', rows[0]['id'])\n"
+        "    print(done.returncode, done.stderr, flush=True)\n"
+        "    import os; os._exit(0)\n"
+        "threading.Thread(target=answer, daemon=True).start()\n"
+        "asyncio.run(Gate('self').ask('send', {}))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout.startswith("4 ")
+    assert "[self_approval]" in done.stdout
+
+
+def test_an_approval_that_nobody_picked_up_is_taken_back(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.kill()
+        assert lineclear("take-back", row["id"]).returncode == 4
+        assert lineclear("approve", row["id"]).returncode == 0
+        only_row(state="approved")
+        done = lineclear("take-back", row["id"])
+        assert (done.returncode, done.stderr) == (0, "")
+        row = only_row()
+    assert row["outcome"] == "withdrawn"
+
+
+def test_what_was_picked_up_is_not_taken_back(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        assert lineclear("approve", row["id"]).returncode == 0
+        assert bot.process.wait(20) == 0
+    assert lineclear("take-back", row["id"]).returncode == 4
+
+
+@pytest.mark.parametrize(
+    "words,resolution,result",
+    [
+        (("--ran", "--note", "refund R-88 exists"), "ran", "refund R-88 exists"),
+        (("--not-run", "--note", "checked"), "not_run", "[NOT RUN: checked]"),
+        (("--ask-again",), "ask_again", None),
+    ],
+)
+def test_a_call_that_may_have_run_is_settled_by_a_person(tmp_path, words, resolution, result):
+    with agent(tmp_path, "die") as bot:
+        row = only_row()
+        assert lineclear("resolve", row["id"], *words).returncode == 4
+        assert lineclear("approve", row["id"]).returncode == 0
+        bot.process.wait(20)
+        row = only_row(state="uncertain")
+        done = lineclear("approve", row["id"])
+        assert done.returncode == 7
+        done = lineclear("resolve", row["id"], *words, "--json")
+        assert done.returncode == 0, done.stderr
+        outcome = json.loads(done.stdout)["outcome"]
+        assert (outcome["outcome"], outcome["resolution"]) == ("resolved", resolution)
+        if result is not None:
+            assert outcome["result"] == result
+        assert lineclear("resolve", row["id"], *words).returncode in (3, 4)
+        assert len(bot.runs()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_decision_that_cannot_be_written_is_not_confirmed(tmp_path):
+    words = ("--source", tmp_path)
+    store = foreign(tmp_path)
+    (row,) = listed(*words)
+    command = [sys.executable, "-m", "lineclear", "approve", row["id"], *map(str, words)]
+    # A full disk, as far as this process can tell.
+    limited = ["sh", "-c", 'ulimit -f 0; exec "$@"', "sh", *command]
+    done = subprocess.run(limited, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert str(store) in done.stderr
+    assert "Traceback" not in done.stderr
+    assert only_row(*words)["state"] == "pending"
+    assert lineclear("approve", row["id"], *words).returncode == 0
+
+
+def test_a_decision_stays_done_when_nobody_reads_the_answer(tmp_path):
+    words = ("--source", tmp_path)
+    foreign(tmp_path)
+    (row,) = listed(*words)
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write) as closed:
+        done = subprocess.run(
+            [sys.executable, "-m", "lineclear", "approve", row["id"], *map(str, words)],
+            stdout=closed, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0
+    assert "It is done" in done.stderr
+    assert wait_for(lambda: listed(*words))[0]["state"] == "approved"
