@@ -6,6 +6,7 @@ is used by one thread at a time.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from dataclasses import dataclass
 from enum import Enum
@@ -174,6 +175,7 @@ class Passage:
         seen = starting.read_decision(self.store, self.shown)
         match seen:
             case starting.Waiting():
+                self._project()
                 return None
             case starting.Unfit(code=code, sentence=sentence):
                 return self._refuse(code, sentence)
@@ -181,6 +183,12 @@ class Passage:
                 return self._observe(records, outcome)
             case starting.Verified():
                 return self._follow(seen)
+
+    def _project(self) -> None:
+        assert self.shown is not None
+        # The request itself is safe: a full disk only lets other readers see it late.
+        with contextlib.suppress(NotConfirmed):
+            self.store.project(self.shown.raw)
 
     def _follow(self, verified: starting.Verified) -> _Step | _Again:
         decision = verified.decision
