@@ -17,7 +17,7 @@ from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unrea
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import commit_ending, this_person
-from lineclear.core.ledger.layout import MAX_SEQ, RecordName
+from lineclear.core.ledger.layout import MAX_SEQ
 from lineclear.core.ledger.outcome import close_projection, finish, result_text
 from lineclear.core.ledger.records import (
     LAPSING,
@@ -39,7 +39,6 @@ _LOOK_BACK = 20
 """How many closed calls are searched for one that ran, where the answer is only a warning."""
 _NO_ANSWER = frozenset({"withdrawn", "refused"})
 """Outcomes after which the same call is asked anew."""
-_Names = list[tuple[str, RecordName]]
 
 
 class _Past(NamedTuple):
@@ -120,12 +119,12 @@ def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Fin
         )
     key = call_key(call)
     for _ in range(_ROUNDS):
-        names = store.names()
-        past = _past(store, call, key, names)
+        _refresh(store)
+        past = _past(store, call, key)
         if isinstance(past, Finished):
-            _clear_leftover(store, names)
+            _clear_leftover(store)
             return past
-        standing = _newest_open(store, names)
+        standing = _newest_open(store)
         if standing is not None:
             if _adoptable(store, standing, key):
                 store.sync()
@@ -134,7 +133,7 @@ def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Fin
             continue
         if again_of is not None:
             past = past._replace(again_of=again_of)
-        published = _publish(store, call, key, names, past)
+        published = _publish(store, call, key, past)
         if published is not None:
             return published
     raise LineclearError(
@@ -157,44 +156,53 @@ def withdraw(store: Store, shown: Shown) -> bool:
 
 def open_request(store: Store) -> Shown | None:
     """Give the newest request without outcome, or None; raises Unreadable."""
-    return _newest_open(store, store.names())
+    _refresh(store)
+    return _newest_open(store)
 
 
-def _newest_open(store: Store, names: _Names) -> Shown | None:
-    ended = {parsed.seq for _, parsed in names if parsed.kind == "outcome"}
-    asked = sorted((p.seq for _, p in names if p.kind == "request" and p.seq), reverse=True)
-    for seq in asked:
-        if seq not in ended:
-            return _readable(store, seq)
-        if seq == asked[0]:
-            # The name alone closes older calls; for the newest the record must be the agent's.
-            shown = _readable(store, seq)
-            if store.records(seq, shown.aid, named=names).outcome is None:
-                return shown
+def _refresh(store: Store) -> None:
+    if store.lane.listed:
+        store.lane.take_newer(store.has_request)
+    else:
+        store.lane.take_listing(store.names())
+
+
+def _newest_open(store: Store) -> Shown | None:
+    for seq in sorted(store.lane.unanswered, reverse=True):
+        try:
+            shown = store.read_request(seq)
+        except Unreadable as why:
+            if why.code == "absent":
+                store.lane.gone(seq)
+                continue
+            raise Unreadable(
+                why.code,
+                f"Request {seq:06d} of {visible_line(str(store.path))} cannot be trusted:"
+                f" {why.sentence} Look at it, then move its files out of .approvals.",
+                why.path,
+            ) from why
+        if not _ended(store, shown):
+            return shown
+        store.lane.closed(seq)
     return None
 
 
-def _clear_leftover(store: Store, names: _Names) -> None:
+def _ended(store: Store, shown: Shown) -> bool:
+    try:
+        store.reader.outcome(shown.seq, shown.aid)
+    except Unreadable as why:
+        if why.code in ("absent", "owner"):
+            return False
+        raise
+    return True
+
+
+def _clear_leftover(store: Store) -> None:
     """Finish what a kill between outcome and clear left: a closed call in pending.json."""
-    newest = max((p.seq for _, p in names if p.kind == "request" and p.seq), default=None)
-    if newest is None:
-        return
     # What cannot be read is told by the next ask that needs it; this one has its answer.
     with contextlib.suppress(Unreadable):
-        if _newest_open(store, names) is None:
-            close_projection(store, store.read_request(newest))
-
-
-def _readable(store: Store, seq: int) -> Shown:
-    try:
-        return store.read_request(seq)
-    except Unreadable as why:
-        raise Unreadable(
-            why.code,
-            f"Request {seq:06d} of {visible_line(str(store.path))} cannot be trusted:"
-            f" {why.sentence} Look at it, then move its files out of .approvals.",
-            why.path,
-        ) from why
+        if _newest_open(store) is None:
+            close_projection(store, store.read_request(store.lane.highest))
 
 
 def _adoptable(store: Store, standing: Shown, key: str) -> bool:
@@ -214,7 +222,7 @@ def _adoptable(store: Store, standing: Shown, key: str) -> bool:
                 pid,
             )
         return True
-    decision = store.records(standing.seq, standing.aid).decision
+    decision = store.known_records(standing.seq, standing.aid).decision
     if decision is not None and decision.verdict == "withdrawn":
         finish(store, standing, "withdrawn")
         return False
@@ -227,7 +235,7 @@ def _adoptable(store: Store, standing: Shown, key: str) -> bool:
 def _close_other(store: Store, standing: Shown) -> None:
     """Withdraw an open request of another call; a verdict that stands stays, and nothing starts."""
     if not commit_ending(store, standing, "withdrawn", _block(standing).agent):
-        decision = store.records(standing.seq, standing.aid).decision
+        decision = store.known_records(standing.seq, standing.aid).decision
         if decision is None or decision.verdict in LAPSING:
             # Another process may be about to start on that approval: the start slot decides.
             revoked = Revoked(
@@ -241,19 +249,13 @@ def _close_other(store: Store, standing: Shown) -> None:
     finish(store, standing, "withdrawn")
 
 
-def _past(store: Store, call: Call, key: str, names: _Names) -> Finished | _Past:
+def _past(store: Store, call: Call, key: str) -> Finished | _Past:
     """Look at the closed requests of the same call: one may be the answer to this ask."""
-    ended = {parsed.seq for _, parsed in names if parsed.kind == "outcome"}
-    closed = [p.seq for _, p in names if p.kind == "request" and p.seq and p.seq in ended]
     again_of: str | None = None
-    candidates = store.keys.candidates(key, closed, store.request_bytes)
+    candidates = store.lane.candidates(key, store.request_bytes)
     for seq in candidates if call.key else candidates[:_LOOK_BACK]:
-        records = store.records(seq, None, named=names)
+        records = _closed(store, seq, strict=bool(call.key))
         request, outcome = records.request, records.outcome
-        if call.key and (request is None or outcome is None) and records.damaged:
-            # It may be this very call, and it may have run.
-            name, code, sentence = records.damaged[0]
-            raise Unreadable(code, f"{name} cannot be trusted: {sentence}", store.path)
         if request is None or outcome is None or _block(request).call_key != key:
             continue
         if outcome.outcome == "refused" or outcome.resolution == "ask_again":
@@ -269,15 +271,28 @@ def _past(store: Store, call: Call, key: str, names: _Names) -> Finished | _Past
     return _Past(again_of)
 
 
+def _closed(store: Store, seq: int, *, strict: bool) -> CallRecords:
+    """Read a closed call; STRICT: it may be the very call that is asked, so damage is told."""
+    try:
+        records = store.known_records(seq, store.read_request(seq).aid)
+    except Unreadable as why:
+        if strict and why.code not in ("absent", "owner"):
+            raise
+        return CallRecords(seq, "")
+    if strict and records.outcome is None and records.damaged:
+        name, code, sentence = records.damaged[0]
+        raise Unreadable(code, f"{name} cannot be trusted: {sentence}", store.path)
+    return records
+
+
 def _publish(
     store: Store,
     call: Call,
     key: str,
-    names: _Names,
     past: _Past,
 ) -> Asked | None:
     """Publish as the next number; None when another process was first."""
-    seq = 1 + max((parsed.seq for _, parsed in names if parsed.seq is not None), default=0)
+    seq = store.lane.highest + 1
     if seq > MAX_SEQ:
         raise StoreRefused(
             f"{visible_line(str(store.path))} has no number left for a request; give the agent a"
@@ -289,6 +304,7 @@ def _publish(
     checkpoint = read_checkpoint(raw)
     if store.commit("request", seq, block.aid, raw) is Commit.LOST:
         return None
+    store.lane.published(seq)
     store.project(raw)
     shown = Shown(
         store=store.path,

@@ -103,7 +103,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     Raises Refusal (`picked_up`, `not_approved`, `store_moved`), NotConfirmed.
     """
     _refuse_other_store(store, shown)
-    records = store.records(shown.seq, shown.aid)
+    records = store.known_records(shown.seq, shown.aid)
     decision = records.decision
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
         raise Refusal(_not_approved(shown, records), code="not_approved")
@@ -175,13 +175,15 @@ def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s:
     if verdict.shown:
         said["shown"] = verdict.shown
     text = (verdict.reason if verdict.verdict == "deny" else verdict.note) or ""
-    try:
-        system = FORMATS[shown.checkpoint.system]
-        said["native"] = system.native_decision(
-            call, verdict.verdict, arguments=verdict.arguments, text=text
-        )
-    except ValueError as why:
-        raise Refusal(str(why), code="unsupported") from why
+    # Our own agents take an answer instead of a run, whatever their checkpoint's format knows.
+    if not (shown.block is not None and verdict.verdict == "result"):
+        try:
+            system = FORMATS[shown.checkpoint.system]
+            said["native"] = system.native_decision(
+                call, verdict.verdict, arguments=verdict.arguments, text=text
+            )
+        except ValueError as why:
+            raise Refusal(str(why), code="unsupported") from why
     try:
         return bound_decision(
             store,
@@ -234,7 +236,7 @@ def _look(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
     ours = _standing(store, shown, verdict)
     if ours is not None:
         return ours
-    records = store.records(shown.seq, shown.aid)
+    records = store.known_records(shown.seq, shown.aid)
     if records.outcome is not None or records.start is not None:
         raise Refusal(f"{_tool(shown)} is closed already.", code="closed")
     if store.native:
@@ -276,7 +278,7 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
 
 def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
     store.sync()
-    records = store.records(shown.seq, shown.aid)
+    records = store.known_records(shown.seq, shown.aid)
     outcome = records.outcome
     if outcome is None:
         return AlreadyDecided(f"{_tool(shown)} has an outcome that cannot be read.")

@@ -257,7 +257,7 @@ def _aid_of(store: Store, path: Path, item: str) -> str | None:
 
 
 def _refuse_started(store: Store, shown: Shown) -> None:
-    records = store.records(None, shown.aid)
+    records = store.known_records(None, shown.aid)
     if records.start is not None or records.outcome is not None or records.damaged:
         raise Refusal("This call was started or ended already.", code="started")
 

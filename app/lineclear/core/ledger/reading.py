@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -70,7 +72,7 @@ class RecordReader:
         """Read a request once and keep the buffer.
 
         Raises Unreadable: what reading a file and a checkpoint raises, `no_envelope` (not made
-        by Lineclear), `damaged`, `request_seq` or `request_store` (the request of another place).
+        by Lineclear), `damaged`; `request_seq`, `request_store`, `request_aid` (of another call).
         """
         name = record_name("request", seq=seq, aid=aid)
         owners = self.operators if self.store_id is None else frozenset({self.owner})
@@ -87,6 +89,10 @@ class RecordReader:
         if seq is None:
             return shown
         block = self._block(name, checkpoint.envelope, seq)
+        if aid is not None and block.aid != aid:
+            raise Unreadable(
+                "request_aid", f"{name} is the request of another call.", self._path(name)
+            )
         return replace(shown, aid=block.aid, block=block)
 
     def request_bytes(self, seq: int) -> bytes | None:
@@ -141,11 +147,9 @@ class RecordReader:
             if parsed.seq == seq and (seq is not None or parsed.aid == aid)
         ]
         found = _Found()
-        present = {name for name, _ in named}
-        request_name = record_name("request", seq=seq, aid=aid)
-        request = None
-        if request_name in present:
-            request = found.attempt(request_name, lambda: self.request(seq, aid))
+        request = found.attempt(
+            record_name("request", seq=seq, aid=aid), partial(self.request, seq, aid)
+        )
         if request is not None:
             aid = request.aid
         elif aid is None:
@@ -153,36 +157,66 @@ class RecordReader:
         for name, parsed in named:
             if parsed.aid not in (None, aid):
                 found.stray.append((name, f"{name} belongs to no request of this store."))
+        numbered = [(name, parsed) for name, parsed in named if parsed.n and parsed.aid == aid]
+        return self._facts(seq, aid or "", request, found, numbered)
 
-        def one(kind: RecordKind, read: Callable[[int | None, str], _T]) -> _T | None:
-            name = record_name(kind, seq=seq, aid=aid) if aid else ""
-            return found.attempt(name, lambda: read(seq, aid)) if name in present else None
+    def known(self, seq: int | None, aid: str) -> CallRecords:
+        """Read the records of one call by their names alone."""
+        found = _Found()
+        request = found.attempt(
+            record_name("request", seq=seq, aid=aid), partial(self.request, seq, aid)
+        )
+        numbered = [*self._counted("outcome-late", seq, aid), *self._counted("launch", seq, aid)]
+        return self._facts(seq, aid, request, found, numbered)
 
-        decided = one("decision", self.decision)
+    def _facts(
+        self,
+        seq: int | None,
+        aid: str,
+        request: Shown | None,
+        found: _Found,
+        numbered: Iterable[tuple[str, RecordName]],
+    ) -> CallRecords:
+        if not aid:
+            return CallRecords(seq, aid, damaged=tuple(found.damaged), stray=tuple(found.stray))
+        decided = found.attempt(self._name("decision", seq, aid), partial(self.decision, seq, aid))
         if request is not None and decided is not None and decided[0].item is not None:
             request = replace(request, item=decided[0].item)
-        start, outcome = one("start", self.start), one("outcome", self.outcome)
-        late, launches = [], []
-        for name, parsed in named:
-            if parsed.aid != aid:
-                continue
+        late: list[Outcome | None] = []
+        launches: list[Launch | None] = []
+        for name, parsed in numbered:
             if parsed.kind == "outcome-late":
                 late.append(found.attempt(name, partial(self._outcome, name)))
             elif parsed.kind == "launch":
                 launches.append(found.attempt(name, partial(self._launch, name)))
         return CallRecords(
             seq=seq,
-            aid=aid or "",
+            aid=aid,
             request=request,
             decision=decided[0] if decided else None,
             decision_raw=decided[1] if decided else None,
-            start=start,
-            outcome=outcome,
+            start=found.attempt(self._name("start", seq, aid), partial(self.start, seq, aid)),
+            outcome=found.attempt(self._name("outcome", seq, aid), partial(self.outcome, seq, aid)),
             late_outcomes=tuple(filter(None, late)),
             launches=tuple(filter(None, launches)),
             damaged=tuple(found.damaged),
             stray=tuple(found.stray),
         )
+
+    def _counted(
+        self, kind: RecordKind, seq: int | None, aid: str
+    ) -> Iterator[tuple[str, RecordName]]:
+        for n in count(1):
+            name = record_name(kind, seq=seq, aid=aid, n=n)
+            try:
+                os.stat(name, dir_fd=self.dir_fd, follow_symlinks=False)
+            except FileNotFoundError:
+                return
+            yield name, RecordName(kind, seq, aid, n)
+
+    @staticmethod
+    def _name(kind: RecordKind, seq: int | None, aid: str) -> str:
+        return record_name(kind, seq=seq, aid=aid)
 
     @property
     def _either(self) -> frozenset[int]:

@@ -92,7 +92,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
     seq, aid = shown.seq, shown.aid
     outcome = _outcome(store, shown)
     if outcome is not None:
-        return Observed(store.records(seq, aid), outcome)
+        return Observed(store.known_records(seq, aid), outcome)
     try:
         start = store.reader.start(seq, aid)
     except Unreadable as why:
@@ -106,7 +106,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
         ) from why
     if isinstance(start, Revoked):
         settle_revoked(store, shown, start)
-        records = store.records(seq, aid)
+        records = store.known_records(seq, aid)
         return Observed(records, records.outcome)
     process = liveness.process_of(start.owner)
     # Looked at after the process: it may have ended in good order meanwhile.
@@ -114,7 +114,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
     outcome = _outcome(store, shown)
     if outcome is None and process is Process.DEAD:
         raise may_have_run(shown, start)
-    return Observed(store.records(seq, aid), outcome)
+    return Observed(store.known_records(seq, aid), outcome)
 
 
 def may_have_run(shown: Shown, start: Start) -> MayHaveRun:

@@ -21,7 +21,7 @@ from lineclear.core.ledger.folders import (
     open_folder,
     refuse_unsafe,
 )
-from lineclear.core.ledger.keys import KeyIndex
+from lineclear.core.ledger.lane import Lane
 from lineclear.core.ledger.layout import (
     APPROVALS,
     FORMAT,
@@ -50,7 +50,7 @@ class Store:
         operators: uids whose decisions count. Default: the owner and root; in a store that is
             shared with a group of operators, that group's members but not the owner, and root.
         group: gid of the operators who share the store (FORMAT names it), None with one user.
-        keys: which requests bear which call_key, for the agent's ask.
+        lane: what this process remembers of its requests, for the agent's ask.
         unconfirmed_starts: bytes of start records whose commit was not confirmed, by aid.
     """
 
@@ -60,7 +60,7 @@ class Store:
     owner_uid: int
     operators: frozenset[int]
     group: int | None
-    keys: KeyIndex
+    lane: Lane
     unconfirmed_starts: dict[str, bytes]
 
     def __init__(
@@ -77,7 +77,7 @@ class Store:
         self.store_id = None
         self.group = None
         self.operators = frozenset()
-        self.keys = KeyIndex()
+        self.lane = Lane()
         self.unconfirmed_starts = {}
         self._ledger_fd = _NO_FOLDER
         self._root_fd = open_folder(self.path, self.path)
@@ -142,8 +142,7 @@ class Store:
         """List the record names of `.approvals`, sorted; [] where there is none."""
         if self._ledger_fd == _NO_FOLDER:
             return []
-        parsed = ((name, parse_name(name)) for name in sorted(os.listdir(self._ledger_fd)))
-        return [(name, record) for name, record in parsed if record is not None]
+        return self._names_of("")
 
     def calls(self) -> list[tuple[int | None, str | None]]:
         """List (seq, aid) of every call that any record names, oldest first.
@@ -171,10 +170,37 @@ class Store:
         *,
         named: Iterable[tuple[str, RecordName]] | None = None,
     ) -> CallRecords:
-        """Read all records of one call; NAMED is a listing by `names`, where the caller has one."""
+        """Read all records of one call, and tell what lies beside them.
+
+        NAMED is a listing by `names`, where the caller has one.
+        """
         if self._ledger_fd == _NO_FOLDER:
             return CallRecords(seq=seq, aid=aid or "")
-        return self.reader.call(seq, aid, self.names() if named is None else named)
+        if named is None:
+            named = self._names_of(aid if seq is None else f"{seq:06d}")
+        return self.reader.call(seq, aid, named)
+
+    def known_records(self, seq: int | None, aid: str) -> CallRecords:
+        """Read the records of one call by their names, without listing the folder.
+
+        Tells no strays of other calls; launches and late outcomes are found while their numbers
+        follow on each other.
+        """
+        if self._ledger_fd == _NO_FOLDER:
+            return CallRecords(seq=seq, aid=aid)
+        return self.reader.known(seq, aid)
+
+    def has_request(self, seq: int) -> bool:
+        """Tell whether a request of that number stands."""
+        try:
+            os.stat(
+                record_name("request", seq=seq, aid=None),
+                dir_fd=self._ledger_fd,
+                follow_symlinks=False,
+            )
+        except FileNotFoundError:
+            return False
+        return True
 
     def read_request(self, seq: int) -> Shown:
         """Read a native request once and keep the buffer; raises Unreadable."""
@@ -258,6 +284,11 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _names_of(self, prefix: str | None) -> list[tuple[str, RecordName]]:
+        names = sorted(n for n in os.listdir(self._ledger_fd) if n.startswith(prefix or ""))
+        parsed = ((name, parse_name(name)) for name in names)
+        return [(name, record) for name, record in parsed if record is not None]
 
     @property
     def _file_mode(self) -> int:
