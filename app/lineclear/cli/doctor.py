@@ -19,8 +19,9 @@ from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row, path_text
-from lineclear.core.inbox.settings import Settings, default_source, home, settings_path
+from lineclear.core.inbox.settings import Settings, settings_path
 from lineclear.core.ledger.state import State
+from lineclear.core.places import default_source, home
 
 _STYLES: Final = {Level.OK: "ok", Level.NOTE: "dim", Level.WARN: "care", Level.FAIL: "stop"}
 _BROKEN: Final = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
@@ -67,7 +68,8 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
         yield Finding("settings", Level.FAIL, why.sentence, path_text(settings_path()))
         return
     yield from _look_at_settings(settings)
-    yield from findings.look_at_agents_side(settings)
+    if not options.sources:
+        yield from findings.look_at_agents_side(settings)
     folders = 0
     for source in settings.sources:
         yield from findings.look_at_source(source)

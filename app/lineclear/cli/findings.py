@@ -16,10 +16,11 @@ from typing import Final
 from lineclear.cli import programs, wording
 from lineclear.cli.display import has_display
 from lineclear.core.inbox.rows import path_text
-from lineclear.core.inbox.settings import Settings, SourceSetting, default_source
+from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger import layout, presence
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import look
+from lineclear.core.places import default_source
 
 _NETWORK: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "fuse.sshfs", "vboxsf", "drvfs"}
@@ -49,7 +50,7 @@ class Finding:
 
 
 def look_at_agents_side(settings: Settings) -> Iterator[Finding]:
-    """Where agents leave their calls, and whether anybody sees them there."""
+    """Where agents leave their calls by default, and whether the settings have them seen there."""
     folder = default_source()
     name = path_text(folder)
     told = f"Agents on this machine write to {name}"

@@ -15,8 +15,9 @@ from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, path_text, row_json
-from lineclear.core.inbox.settings import Settings, default_source
+from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
+from lineclear.core.places import default_source
 
 _HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
 _ELASTIC = _HEADER.index("ARGUMENTS")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -33,6 +34,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.json(detail_json(detail))
         return Exit.DONE
     _print(detail, terminal, wording.utc_now())
+    again = "".join(f" --source {shlex.quote(folder)}" for folder in options.sources or ())
+    commands = [f"{command}{again}" for command in advice.next_commands(detail.row)]
+    _print_section(terminal, "Next", commands)
     return Exit.DONE
 
 
@@ -85,14 +89,14 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
     terminal.say("State      ", Styled(_state(row, now), wording.STYLES.get(row.state, "")))
     if row.decision is not None:
         terminal.say("Decision   ", wording.decision_words(row.decision, now))
-    terminal.say("Budget     ", _budgets(row))
+    if row.tool is not None:
+        terminal.say("Budget     ", _budgets(row))
     for code in row.warnings:
         level = wording.warning_level(code)
         text = f"{wording.warning_sentence(code)} [{code}]"
         terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))
     _print_call(detail, terminal)
     _print_file(detail, terminal)
-    _print_section(terminal, "Next", list(advice.next_commands(row)))
 
 
 def _subtitle(row: Row, now: datetime) -> str:

@@ -149,7 +149,9 @@ def budget(name: str, used: int | None, limit: int | None) -> str:
     """Give one counter: "3 of 10 iterations", "12 tokens", "tokens not reported"."""
     if used is None:
         return f"{name} not reported"
-    return f"{used} {name}" if limit is None else f"{used} of {limit} {name}"
+    if limit is not None:
+        return f"{used} of {limit} {name}"
+    return f"{used} {name.removesuffix('s') if used == 1 else name}"
 
 
 def process_words(row: Row) -> str:

@@ -1,0 +1,126 @@
+import json
+
+import pytest
+
+from lineclear.core.checkpoints.text import reveal
+from tests.cli.program import agent, lineclear, listed, only_row
+from tests.cli.test_listing import HOSTILE, foreign
+
+
+def shown(tmp_path, *words):
+    (row,) = listed("--source", tmp_path)
+    done = lineclear("show", row["id"], "--source", tmp_path, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def step(tool, value, observation):
+    tool_input = {"type": "object", "value": value}
+    action = {"tool": tool, "tool_input": tool_input, "log": "", "tool_call_id": "c1"}
+    return {"action": action, "observation": observation}
+
+
+def test_a_call_is_shown_whole(tmp_path):
+    foreign(
+        tmp_path,
+        arguments={"sql": "SELECT 1;\n  DROP TABLE a;\n", "limit": 3.50, "tags": ["a", "b"]},
+        steps=[step("ls", {"path": "/tmp"}, "a\nb"), step("cat", {"path": "a"}, "x" * 5000)],
+        iteration=2,
+    )
+    text = shown(tmp_path)
+    assert "send_money\n" in text
+    assert "Budget     2 iterations · 2 tool calls · tokens not reported" in text
+    assert "  sql:\n    │ SELECT 1;⏎\n    │   DROP TABLE a;⏎\n" in text
+    assert "  limit: 3.5\n" in text
+    assert 'tags: [\n    "a",\n    "b"\n  ]\n' in text
+    assert 'Step 1 of 2: ls\n  path: "/tmp"\n  →\n  a⏎\n  b\n' in text
+    assert "x" * 5000 in text
+    assert f"{tmp_path}/theirs/pending.json" in text
+    assert "[foreign]" in text
+
+
+def test_what_is_shown_can_be_turned_back_into_what_the_agent_wrote(tmp_path):
+    foreign(tmp_path, arguments=HOSTILE)
+    line = next(line for line in shown(tmp_path).splitlines() if line.startswith('  "'))
+    assert json.loads(reveal(line)) == HOSTILE
+
+
+def test_json_holds_what_the_list_holds_and_more(tmp_path):
+    steps = [step("ls", {"path": "/tmp"}, "a")]
+    foreign(tmp_path, steps=steps, trace_id="t-1")
+    told = json.loads(shown(tmp_path, "--json"))
+    (row,) = listed("--source", tmp_path)
+    assert {**told, **row} == told
+    assert told["path"] == f"{tmp_path}/theirs/pending.json"
+    assert told["inputs"] == {"input": "pay"}
+    assert told["steps"] == [
+        {
+            "tool": "ls",
+            "input": {"path": "/tmp"},
+            "observation": "a",
+            "log": "",
+            "tool_call_id": "c1",
+        }
+    ]
+    assert told["trace_id"] == "t-1"
+
+
+def test_next_is_what_can_be_typed(tmp_path):
+    foreign(tmp_path, arguments={"path": "a\u202eb"})
+    command = next(line for line in shown(tmp_path).splitlines() if "lineclear approve" in line)
+    _, *words = command.split()
+    assert words[-2:] == ["--source", str(tmp_path)]
+    assert lineclear(*words).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words,told",
+    [
+        (("approve",), "approved by"),
+        (("deny", "--reason", "wrong\x1b customer"), "denied by"),
+        (("modify", "--arguments", '{"to":"eve"}'), "approved with other arguments by"),
+    ],
+)
+def test_the_decision_is_told_with_who_and_when(tmp_path, words, told):
+    lineclear("config", "set", "operator", "alice")
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.kill()
+        lineclear(words[0], row["id"], *words[1:])
+        text = lineclear("show", row["id"]).stdout
+    assert f"Decision   {told} alice at " in text
+    if words[0] == "modify":
+        assert 'Arguments as changed by the operator\n  to: "eve"\n' in text
+    if words[0] == "deny":
+        assert "wrong⟦U+001B⟧ customer" in text
+    assert "lineclear resume " in text
+
+
+def test_the_result_of_a_finished_call_is_shown(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        lineclear("approve", row["id"])
+        assert bot.process.wait(20) == 0
+    text = lineclear("show", row["id"]).stdout
+    assert "State      finished" in text
+    assert "Result\n  done\n" in text
+    assert "Next" not in text
+
+
+def test_what_cannot_be_read_is_shown_with_its_reason(tmp_path):
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "pending.json").write_text('{"a":1,"a":2}')
+    text = shown(tmp_path)
+    assert "State      unreadable [duplicate_key]: " in text
+    assert f"{tmp_path}/bad/pending.json" in text
+    (row,) = listed("--source", tmp_path)
+    for words in (("approve",), ("deny", "--reason", "x"), ("modify", "--arguments", "{}")):
+        done = lineclear(words[0], row["id"], *words[1:], "--source", tmp_path)
+        assert done.returncode == 4
+        assert "[duplicate_key]" in done.stderr
+
+
+def test_no_such_call(tmp_path):
+    done = lineclear("show", "0" * 32)
+    assert done.returncode == 5
+    assert done.stderr.startswith("lineclear: No call has an id that begins with")
