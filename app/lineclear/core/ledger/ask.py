@@ -131,6 +131,9 @@ def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Fin
                 store.project(standing.raw)
                 return Asked(standing, _block(standing), adopted=True)
             continue
+        if store.lane.has_unread:
+            # One was found closed just now: it may be the answer.
+            continue
         if again_of is not None:
             past = past._replace(again_of=again_of)
         published = _publish(store, call, key, past)

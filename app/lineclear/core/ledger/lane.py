@@ -69,6 +69,11 @@ class Lane:
         """Learn that a request was taken out of the folder."""
         self.unanswered.discard(seq)
 
+    @property
+    def has_unread(self) -> bool:
+        """Whether a request was found closed that `candidates` has not looked at."""
+        return bool(self._unread)
+
     def candidates(self, key: str, read: Callable[[int], bytes | None]) -> list[int]:
         """Give the closed requests that may bear KEY, newest first.
 
