@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.warnings import strongest_first
@@ -44,6 +45,8 @@ class _Source:
     """What a scanner remembers of one source."""
 
     setting: SourceSetting
+    settings: Settings
+    """Those that the walker was made with."""
     walker: Walker
     known: dict[str, StoreRead] = field(default_factory=dict)
     pass_number: int = 0
@@ -52,6 +55,7 @@ class _Source:
     missing_since: datetime | None = None
     trouble: str = ""
     """Why the root cannot be listed."""
+    open_calls: int = 0
 
 
 @dataclass(slots=True)
@@ -62,6 +66,8 @@ class Scanner:
     every_closed: bool = False
     """Give every closed call, not only the newest of each store."""
     stores: dict[Path, StoreRows] = field(default_factory=dict)
+    file_changes: int = 0
+    """How often a store was found new or changed on disk."""
     _sources: dict[Path, _Source] = field(default_factory=dict)
 
     def scan_source(self, source: SourceSetting) -> Iterator[StoreRows]:
@@ -127,6 +133,28 @@ class Scanner:
             if forgotten is not None:
                 yield forgotten
 
+    def places_of(self, source: SourceSetting, paths: Iterable[str]) -> set[str]:
+        """Give the folders that events on PATHS (absolute) say to look at."""
+        walker = self._state(source).walker
+        places: set[str] = set()
+        for path in paths:
+            place = walker.place_of(path)
+            if place is not None:
+                places.add(place)
+        return places
+
+    def is_new(self, source: SourceSetting, place: str) -> bool:
+        """Tell whether a folder was never looked at."""
+        return not self._state(source).walker.knows(place)
+
+    def apply(self, settings: Settings) -> None:
+        """Take new settings; what rows say of launching is read again."""
+        launch_changed = settings.launch != self.settings.launch
+        self.settings = settings
+        for state in self._sources.values():
+            for read in state.known.values():
+                read.quiet = read.quiet and not launch_changed
+
     def recheck_live(self, source: SourceSetting) -> Iterator[StoreRows]:
         """Scan again the stores whose agent lived at the last look: its death changes no file."""
         state = self._state(source)
@@ -167,13 +195,21 @@ class Scanner:
         known = state.known.get(found.path)
         if known is not None:
             known.pass_number = max(known.pass_number, walk)
-            if not _changed(known, found, now):
+            why = _change(known, found, now)
+            if why is None:
                 return None
+            self.file_changes += why == "file"
+        else:
+            self.file_changes += 1
         reader = StoreReader(self.settings, every_closed=self.every_closed)
         read = reader.read(state.setting.path, found, known, now)
         read.pass_number = walk
         state.known[found.path] = read
+        self._spread_tools(state, read, known)
         read.rows = self._with_first_times(state, read)
+        state.open_calls += _open_calls(read.rows) - (
+            0 if known is None else _open_calls(known.rows)
+        )
         path = Path(found.path)
         before = self.stores.get(path)
         if before is not None and before.rows == read.rows:
@@ -183,6 +219,17 @@ class Scanner:
         scanned = StoreRows(path, read.rows)
         self.stores[path] = scanned
         return scanned
+
+    @staticmethod
+    def _spread_tools(state: _Source, read: StoreRead, before: StoreRead | None) -> None:
+        """Have an agent's other lanes read again when it used a tool for the first time."""
+        if before is None or read.used_tools <= before.used_tools:
+            return
+        folder = os.fspath(read.place.run_folder)
+        for name in state.walker.subfolders_of(folder):
+            lane = state.known.get(os.path.join(folder, name))
+            if lane is not None and lane is not read:
+                lane.quiet = False
 
     def _with_first_times(self, state: _Source, read: StoreRead) -> tuple[Row, ...]:
         """Mark waiting calls of a tool that no closed call of the same run folder used."""
@@ -202,7 +249,9 @@ class Scanner:
         )
 
     def _forget(self, state: _Source, path: str) -> StoreRows | None:
-        state.known.pop(path, None)
+        gone = state.known.pop(path, None)
+        if gone is not None:
+            state.open_calls -= _open_calls(gone.rows)
         store = Path(path)
         if self.stores.pop(store, None) is None:
             return None
@@ -222,18 +271,16 @@ class Scanner:
 
     def _state(self, source: SourceSetting) -> _Source:
         state = self._sources.get(source.path)
-        if state is None or state.setting != source:
-            walker = Walker(
-                root_of(source.path),
-                source.depth,
-                elsewhere=frozenset(
-                    root_of(other.path)
-                    for other in self.settings.sources
-                    if other.path != source.path
-                ),
-            )
-            state = _Source(source, walker, known={} if state is None else state.known)
+        if state is not None and state.setting == source and state.settings is self.settings:
+            return state
+        root = root_of(source.path)
+        others = (root_of(other.path) for other in self.settings.sources)
+        walker = Walker(root, source.depth, elsewhere=frozenset(others) - {root})
+        if state is None:
+            state = _Source(source, self.settings, walker)
             self._sources[source.path] = state
+        else:
+            state.setting, state.settings, state.walker = source, self.settings, walker
         return state
 
     def _lose(self, state: _Source, why: OSError) -> None:
@@ -245,10 +292,14 @@ class Scanner:
             state.trouble = why.strerror or "it cannot be listed"
 
     def _health_of(self, state: _Source) -> SourceHealth:
-        rows = [row for read in state.known.values() for row in read.rows if not row.closed]
-        stores = len(state.known)
-        ok, sentence = self._told(state, len(rows))
-        return SourceHealth(state.setting.path, ok, sentence, stores=stores, calls=len(rows))
+        ok, sentence = self._told(state, state.open_calls)
+        return SourceHealth(
+            state.setting.path,
+            ok,
+            sentence,
+            stores=len(state.known),
+            calls=state.open_calls,
+        )
 
     def _told(self, state: _Source, calls: int) -> tuple[bool, str]:
         path = path_text(state.setting.path)
@@ -359,19 +410,21 @@ def _broken_detail(row: Row) -> Detail:
     return Detail(row=row, shown=None, checkpoint=None, raw=raw, path=path, file=file)
 
 
-def _changed(known: StoreRead, found: Found, now: Now) -> bool:
-    """Tell whether a store has to be read again."""
-    if not known.quiet or known.found != found:
-        return True
-    if known.look_at is not None and now.wall >= known.look_at:
-        return True
-    if any(stamp(path) != before for path, before in known.stamps.items()):
-        return True
+def _change(known: StoreRead, found: Found, now: Now) -> Literal["file", "time", "process"] | None:
+    """Tell why a store has to be read again, None if it need not."""
+    if known.found != found or any(stamp(path) != was for path, was in known.stamps.items()):
+        return "file"
+    if not known.quiet or (known.look_at is not None and now.wall >= known.look_at):
+        return "time"
     folder = known.place.lock_folder
-    if folder is None or not known.lock.held:
-        # Taking a lock writes its file, so a free lock of an unchanged file is still free.
-        return False
-    return lock.look(folder) != known.lock
+    # Taking a lock writes its file, so the free lock of an unchanged file is still free.
+    if folder is not None and known.lock.held and lock.look(folder) != known.lock:
+        return "process"
+    return None
+
+
+def _open_calls(rows: Iterable[Row]) -> int:
+    return sum(not row.closed for row in rows)
 
 
 def _below(path: str, folder: str) -> bool:

@@ -304,16 +304,19 @@ class StoreReader:
 
     def _foreign_calls(self, store: Store, look: Look) -> Iterator[Call]:
         present: set[str] = set()
-        for path, claimed in _foreign_files(store.path):
+        for path, claimed in _foreign_files(store):
             try:
-                calls = foreign.show_foreign(path)
+                calls = foreign.show_foreign(path, store=store)
             except Unreadable as why:
                 if why.code != "absent":
                     yield Call(broken_row(look.place, why.code, why.sentence, path), None, None)
                 continue
             for shown in calls:
+                if shown.call is None and not shown.checkpoint.resumable:
+                    # A run that goes on by itself: nothing to decide and nothing to resume.
+                    continue
                 present.add(shown.aid)
-                yield self._foreign(store, look, replace(shown, store=store.path), claimed)
+                yield self._foreign(store, look, shown, claimed)
         for _, aid in store.calls():
             if aid is not None and aid not in present:
                 call = self._gone(store, look, aid)
@@ -322,6 +325,8 @@ class StoreReader:
 
     def _foreign(self, store: Store, look: Look, shown: Shown, claimed: str | None) -> Call:
         records, how = _observe(store, (None, shown.aid), look, shown)
+        if shown.call is None and how.state is State.PENDING:
+            how = replace(how, state=State.RESUMABLE)
         row = self._row(look, records, shown, how)
         is_claimed = claimed == shown.aid and records.start is None
         row = replace(row, path=shown.path, claimed=is_claimed)
@@ -575,18 +580,12 @@ def _projection_differs(store: Path, raw: bytes) -> bool:
         return why.code != "absent"
 
 
-def _foreign_files(store: Path) -> Iterator[tuple[Path, str | None]]:
+def _foreign_files(store: Store) -> Iterator[tuple[Path, str | None]]:
     """Give each checkpoint file of a foreign store, and the aid it was claimed as, if it was."""
-    for name in own_names(os.fspath(store)):
-        yield store / name, None
-    shelf = store / APPROVALS / CLAIMED
-    try:
-        claims = sorted(os.listdir(shelf))
-    except OSError:
-        return
-    for aid in claims:
-        for name in own_names(os.fspath(shelf / aid)):
-            yield shelf / aid / name, aid
+    for name in own_names(os.fspath(store.path)):
+        yield store.path / name, None
+    for path in foreign.claimed_checkpoints(store):
+        yield path, path.parent.name
 
 
 def _claimed_paths(shelf: str) -> Iterator[str]:

@@ -20,6 +20,8 @@ MAX_FOLDERS = 100_000
 """Folders of one source that are looked at: a source is a folder of agents, not a disk."""
 
 _SKIPPED = frozenset({APPROVALS, ".watched", ".git", ".hg", ".svn", "node_modules", "__pycache__"})
+_DEEPEST_RULE = 3
+"""Folders between a store and a checkpoint of its system, at most."""
 _COARSE_NS = 2_200_000_000
 """FAT counts in 2 s, some network file systems in 1 s."""
 _FINE_NS = 60_000_000
@@ -208,23 +210,34 @@ class Walker:
             return None
         return self._found(folder, self._unsafe_above(path))
 
-    def place_of(self, path: str) -> str | None:
-        """Give the folder that a changed path says to look at: a store, a run folder, or the root.
+    def knows(self, path: str) -> bool:
+        """Tell whether a folder was looked at, and was there at the last look."""
+        return path in self._folders
 
-        None for what lies deeper than stores can, or in another source.
+    def place_of(self, path: str) -> str | None:
+        """Give the folder that an event on PATH (absolute) says to look at.
+
+        The deepest folder on the way that is no link and lies outside every ledger; a known folder
+        that is gone counts. None for what lies deeper than stores can, or in another source.
         """
-        if path != self.root and not path.startswith(self.root.rstrip(os.sep) + os.sep):
+        if path == self.root:
+            return path
+        start = self.root.rstrip(os.sep) + os.sep
+        if not path.startswith(start):
             return None
-        parts = [part for part in path[len(self.root) :].split(os.sep) if part]
-        if APPROVALS in parts:
-            parts = parts[: parts.index(APPROVALS)]
-        elif parts and os.path.join(self.root, *parts) not in self._folders:
-            status = stamp(path)
-            if not status or not stat.S_ISDIR(status[2]):
-                parts.pop()
-        if len(parts) > self.depth + 2 or any(part in _SKIPPED for part in parts):
-            return None
-        return os.path.join(self.root, *parts)
+        place = self.root
+        for level, part in enumerate(path[len(start) :].split(os.sep)):
+            if part == APPROVALS:
+                return place
+            below = os.path.join(place, part)
+            if part in _SKIPPED or below in self.elsewhere or level > self.depth + _DEEPEST_RULE:
+                return None
+            if below not in self._folders:
+                now = stamp(below)
+                if not now or not stat.S_ISDIR(now[2]):
+                    return place
+            place = below
+        return place
 
     def _list(self, path: str, known: Folder | None) -> Folder | None:
         now = stamp(path)

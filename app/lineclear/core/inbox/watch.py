@@ -1,32 +1,498 @@
-"""Watches sources in a worker thread: events are hints, scans are the truth, a supervisor restarts what died."""
+"""Watches sources in a worker thread: events are hints, scans are the truth."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import heapq
+import logging
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.feed import Diff, Feed, split
+from lineclear.core.inbox.hints import Listener, News, identity_of
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.scan import Scanner, root_of
+from lineclear.core.inbox.scanned import SourceHealth, StoreRows
+from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.ledger import presence
+
+log = logging.getLogger(__name__)
+
+MAX_ROWS = 500
+"""Rows in one diff: what a window takes in without a pause."""
+TICK_S = 2.0
+"""How often roots and live processes are looked at, and a walk begins at the earliest."""
+_IDLE_SHARE = 0.012
+"""Part of one core that the walks of an idle inbox may take."""
+_POLLING_SHARE = 0.10
+"""The same for sources whose changes only a walk shows."""
+_BRISK_SHARE = 0.5
+"""The same for a walk that looks for what may have been missed."""
+_SLICE_S = 0.003
+"""A walk works this long at most before it lets hints and the window's thread in."""
+_BATCH_S = 0.05
+"""The first scan publishes at least this often."""
+_AGAIN_S = (0.15, 1.0)
+"""When a folder that was new is looked at again: what was made in it meanwhile has no event."""
+_STORM = 2000
+"""So many paths at once mean that the system's queue may have run over and lost some."""
+_JOIN_S = 5.0
+_BACKOFF_S = (0.05, 0.5, 2.0, 10.0, 30.0)
+"""Pauses before a listener that failed is started again."""
+_DEAF_WALKS = 2
+"""So many walks in turn that find changes of which no event told mean a deaf listener."""
+_DEAF_LISTENERS = 3
+"""So many deaf listeners in turn mean that the system tells nothing there, as on network mounts."""
+_FAILURE_SHOWN_S = 30.0
+_STEADY_S = 60.0
+"""A listener that lived this long starts again at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Look at one store again, or at everything."""
+
+    store: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Apply:
+    """Take new settings."""
+
+    settings: Settings
+
+
+class _Stop:
+    """End."""
+
+
+@dataclass(slots=True)
+class _Watched:
+    """One source that is watched, and how that fares."""
+
+    setting: SourceSetting
+    root: str
+    listener: Listener | None = None
+    listening: bool = False
+    began_at: float = 0.0
+    failures: int = 0
+    retry_at: float = 0.0
+    trouble: str = ""
+    """Why the system tells nothing of this source, in words."""
+    identity: tuple[int, int] | None = None
+    here: presence.Presence | None = None
+    next_walk: float = 0.0
+    """When the next walk is due, monotonic seconds."""
+    brisk: bool = True
+    """The next or present walk looks for what may have been missed."""
+    walk: Iterator[StoreRows | None] | None = None
+    walk_began: float = 0.0
+    resume_at: float = 0.0
+    scanned: bool = False
+    """A walk has come to its end."""
+    hinted: bool = False
+    """An event came since the last walk ended."""
+    deaf_walks: int = 0
+    deaf_listeners: int = 0
+    polled: bool = False
+    """Only walks show changes here: by choice, or because the system tells nothing."""
+
+    @property
+    def waits(self) -> bool:
+        """The first walk has to come after the listener, which has yet to say that it began."""
+        return (
+            not self.scanned
+            and self.listener is not None
+            and self.listener.alive
+            and not self.listening
+        )
+
+    @property
+    def due(self) -> float:
+        """When there is something to walk."""
+        if self.waits:
+            return float("inf")
+        return self.next_walk if self.walk is None else self.resume_at
+
+    @property
+    def share(self) -> float:
+        """Part of one core that a walk may take."""
+        if self.brisk:
+            return _BRISK_SHARE
+        return _POLLING_SHARE if self.polled else _IDLE_SHARE
+
+    def walk_now(self) -> None:
+        """Walk from the beginning, soon and briskly."""
+        self.walk, self.next_walk, self.brisk = None, 0.0, True
+
+
+@dataclass(slots=True)
+class _State:
+    """Everything that only the worker thread touches."""
+
+    settings: Settings
+    scanner: Scanner
+    feed: Feed = field(default_factory=Feed)
+    watched: dict[str, _Watched] = field(default_factory=dict)
+    later: list[tuple[float, str, str]] = field(default_factory=list)
+    """(when, root, path) to look at once more."""
+    complete: bool = False
+    health: tuple[SourceHealth, ...] | None = None
+    next_tick: float = 0.0
+    failure: str = ""
+    failure_until: float = 0.0
 
 
 class InboxWatcher:
-    """Runs its own thread; publishes diffs of at most 500 rows to one callback, called in that thread."""
+    """Watches in its own thread; publishes diffs of at most 500 rows, called in that thread."""
 
     def __init__(self, settings: Settings, publish: Callable[[Diff], None]) -> None:
-        raise NotImplementedError
+        self._publish = publish
+        self._orders: queue.SimpleQueue[News | _Look | _Apply | _Stop] = queue.SimpleQueue()
+        self._state = _State(settings, Scanner(settings))
+        self._thread = threading.Thread(target=self._run, name="inbox-watcher", daemon=True)
+        self._started = False
 
     def start(self) -> None:
         """Start the watch, then scan; returns at once."""
-        raise NotImplementedError
+        self._started = True
+        self._thread.start()
 
     def look_again(self, store: Path | None = None) -> None:
         """Scan a store (or everything) soon: after a decision was written here; any thread."""
-        raise NotImplementedError
+        self._orders.put(_Look(store))
 
     def apply(self, settings: Settings) -> None:
         """Take new settings without a restart; any thread."""
-        raise NotImplementedError
+        self._orders.put(_Apply(settings))
 
     def stop(self) -> None:
         """Stop the watch and wait for the thread's end (bounded); idempotent."""
-        raise NotImplementedError
+        self._orders.put(_Stop())
+        if self._started and threading.current_thread() is not self._thread:
+            self._thread.join(_JOIN_S)
+            if self._thread.is_alive():
+                log.warning("The inbox's worker did not end within %.0f s.", _JOIN_S)
+
+    # --- The worker ----------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        state = self._state
+        try:
+            self._take_sources(state)
+            while True:
+                try:
+                    if not self._round(state):
+                        return
+                except Exception as why:
+                    # One round that trips must not end the watch, and never passes in silence.
+                    log.exception("a round of the inbox's worker failed")
+                    self._note_failure(state, why)
+        finally:
+            for watched in state.watched.values():
+                self._leave(watched)
+
+    @staticmethod
+    def _note_failure(state: _State, why: Exception) -> None:
+        told = path_text(f"{type(why).__name__}: {why}")
+        state.failure = f"Looking at the folders failed ({told}); it is tried again."
+        state.failure_until = time.monotonic() + _FAILURE_SHOWN_S
+        state.next_tick = time.monotonic() + TICK_S
+        for watched in state.watched.values():
+            watched.walk_now()
+            # Not at once: what failed may fail again.
+            watched.next_walk = state.next_tick
+
+    def _round(self, state: _State) -> bool:
+        """Do what is due, then wait for news or for what is due next; False: stop."""
+        now = time.monotonic()
+        if now >= state.next_tick:
+            state.next_tick = now + TICK_S
+            self._tick(state, now)
+        self._look_later(state, now)
+        for watched in list(state.watched.values()):
+            self._walk(state, watched)
+        self._note_complete(state)
+        self._publish_health(state)
+        return self._obey(state, self._pause(state))
+
+    def _pause(self, state: _State) -> float:
+        due = [state.next_tick]
+        if state.later:
+            due.append(state.later[0][0])
+        due += [watched.due for watched in state.watched.values()]
+        return max(0.0, min(due) - time.monotonic())
+
+    def _obey(self, state: _State, seconds: float) -> bool:
+        """Take the orders and news that are there; wait for the first at most SECONDS."""
+        orders: list[News | _Look | _Apply | _Stop] = []
+        try:
+            orders.append(
+                self._orders.get(timeout=seconds) if seconds else self._orders.get_nowait()
+            )
+            while True:
+                orders.append(self._orders.get_nowait())
+        except queue.Empty:
+            pass
+        changed: dict[str, set[str]] = {}
+        for order in orders:
+            match order:
+                case _Stop():
+                    return False
+                case _Look(store=store):
+                    self._look(state, store)
+                case _Apply(settings=settings):
+                    self._apply(state, settings)
+                case News():
+                    self._hear(state, order, changed)
+        for root, paths in changed.items():
+            watched = state.watched.get(root)
+            if watched is not None:
+                self._scan_paths(state, watched, paths)
+        return True
+
+    # --- Sources -------------------------------------------------------------------------------
+
+    def _take_sources(self, state: _State) -> None:
+        wanted = {root_of(one.path): one for one in state.settings.sources if not one.paused}
+        for root, watched in list(state.watched.items()):
+            if wanted.get(root) != watched.setting:
+                self._leave(watched)
+                del state.watched[root]
+                if root not in wanted:
+                    self._feed(state, state.scanner.drop_source(watched.setting.path))
+        for root, setting in wanted.items():
+            if root not in state.watched:
+                state.watched[root] = _Watched(setting, root, polled=setting.polling)
+                self._attend(state.watched[root], time.monotonic())
+
+    def _apply(self, state: _State, settings: Settings) -> None:
+        state.settings = settings
+        state.scanner.apply(settings)
+        self._take_sources(state)
+        state.complete = False
+        for watched in state.watched.values():
+            watched.walk_now()
+
+    def _attend(self, watched: _Watched, now: float) -> None:
+        """Begin to listen to a source, if it is there and not polled."""
+        watched.identity = identity_of(watched.root)
+        if watched.identity is None:
+            return
+        watched.here = presence.announce(Path(watched.root))
+        if watched.polled:
+            return
+        watched.began_at = now
+        watched.listener = Listener(watched.root, self._orders.put)
+
+    @staticmethod
+    def _leave(watched: _Watched) -> None:
+        if watched.listener is not None:
+            watched.listener.close()
+            watched.listener = None
+        if watched.here is not None:
+            watched.here.close()
+            watched.here = None
+        watched.listening = False
+
+    def _tick(self, state: _State, now: float) -> None:
+        """Look whether each source is still the folder that is listened to, and who lives."""
+        for watched in state.watched.values():
+            self._supervise(watched, now)
+            self._feed(state, state.scanner.recheck_live(watched.setting))
+
+    def _supervise(self, watched: _Watched, now: float) -> None:
+        identity = identity_of(watched.root)
+        if identity != watched.identity:
+            # Removed, made again, renamed or swapped: what listens there hears the old folder.
+            self._leave(watched)
+            watched.identity = identity
+            watched.walk_now()
+            watched.failures, watched.retry_at, watched.trouble = 0, 0.0, ""
+            watched.deaf_walks = watched.deaf_listeners = 0
+            watched.polled = watched.setting.polling
+            if identity is not None:
+                self._attend(watched, now)
+            return
+        if identity is None or watched.polled:
+            return
+        dead = watched.listener is None or not watched.listener.alive
+        if dead and now >= watched.retry_at:
+            self._restart(watched, now)
+
+    def _restart(self, watched: _Watched, now: float) -> None:
+        if watched.listener is not None:
+            watched.listener.close()
+        watched.listening = False
+        watched.began_at = now
+        watched.listener = Listener(watched.root, self._orders.put)
+
+    def _hear(self, state: _State, news: News, changed: dict[str, set[str]]) -> None:
+        watched = state.watched.get(news.root)
+        if watched is None or watched.listener is None:
+            return
+        now = time.monotonic()
+        if news.began:
+            watched.listening, watched.began_at = True, now
+            if watched.failures <= 1:
+                watched.trouble = ""
+            # What changed before it listened has to be looked for.
+            watched.walk_now()
+        elif news.ended is not None:
+            self._note_end(watched, news, now)
+        else:
+            watched.hinted = True
+            watched.deaf_walks = watched.deaf_listeners = 0
+            changed.setdefault(news.root, set()).update(news.paths)
+
+    @staticmethod
+    def _note_end(watched: _Watched, news: News, now: float) -> None:
+        watched.listening = False
+        if now - watched.began_at > _STEADY_S:
+            watched.failures = 0
+        pause = _BACKOFF_S[min(watched.failures, len(_BACKOFF_S) - 1)]
+        watched.failures += 1
+        watched.retry_at = now + pause
+        path = path_text(watched.setting.path)
+        if news.limited:
+            watched.trouble = (
+                f"The system cannot tell of changes in all folders of {path}: its number of watched"
+                " folders is used up. They are looked at from time to time instead; raise"
+                " fs.inotify.max_user_watches."
+            )
+        else:
+            watched.trouble = (
+                f"The system stopped telling of changes in {path} ({news.ended}); it is looked at"
+                " from time to time and listened to again."
+            )
+
+    # --- Scanning ------------------------------------------------------------------------------
+
+    def _walk(self, state: _State, watched: _Watched) -> None:
+        """Work one slice of a source's walk, if one is due."""
+        now = time.monotonic()
+        if now < watched.due:
+            return
+        first = not watched.scanned
+        if watched.walk is None:
+            watched.walk, watched.walk_began = state.scanner.steps(watched.setting), now
+        changes = state.scanner.file_changes
+        found, ended = self._work(watched.walk, now + (_BATCH_S if first else _SLICE_S))
+        self._feed(state, found)
+        spent = time.monotonic() - now
+        if not watched.brisk and state.scanner.file_changes > changes and not watched.hinted:
+            self._doubt(watched)
+        if ended:
+            watched.walk, watched.scanned, watched.brisk = None, True, False
+            watched.hinted = False
+            watched.next_walk = max(watched.walk_began + TICK_S, now)
+        else:
+            # The first scan pauses only for news and for whoever else wants the interpreter.
+            watched.resume_at = now + (spent if first else spent / watched.share)
+
+    def _doubt(self, watched: _Watched) -> None:
+        """A walk found what no event told of: once is chance, again and again is deafness."""
+        if not watched.listening:
+            return
+        watched.deaf_walks += 1
+        watched.hinted = True
+        if watched.deaf_walks < _DEAF_WALKS:
+            return
+        watched.deaf_walks = 0
+        watched.deaf_listeners += 1
+        if watched.listener is not None:
+            watched.listener.close()
+            watched.listener = None
+        watched.listening = False
+        watched.retry_at = 0.0
+        if watched.deaf_listeners >= _DEAF_LISTENERS:
+            watched.polled = True
+            watched.trouble = (
+                f"The system does not tell of changes in {path_text(watched.setting.path)}, as on"
+                " network folders; it is looked at every few seconds instead."
+            )
+
+    @staticmethod
+    def _work(walk: Iterator[StoreRows | None], until: float) -> tuple[list[StoreRows], bool]:
+        found: list[StoreRows] = []
+        for scanned in walk:
+            if scanned is not None:
+                found.append(scanned)
+            if time.monotonic() >= until:
+                return found, False
+        return found, True
+
+    def _scan_paths(self, state: _State, watched: _Watched, paths: set[str]) -> None:
+        places = state.scanner.places_of(watched.setting, paths)
+        for place in sorted(places):
+            new = state.scanner.is_new(watched.setting, place)
+            self._feed(state, state.scanner.scan_changed(watched.setting, place))
+            if new:
+                now = time.monotonic()
+                for pause in _AGAIN_S:
+                    heapq.heappush(state.later, (now + pause, watched.root, place))
+        if len(paths) >= _STORM:
+            watched.walk_now()
+
+    def _look_later(self, state: _State, now: float) -> None:
+        while state.later and state.later[0][0] <= now:
+            _, root, place = heapq.heappop(state.later)
+            watched = state.watched.get(root)
+            if watched is not None:
+                self._feed(state, state.scanner.scan_changed(watched.setting, place))
+
+    def _look(self, state: _State, store: Path | None) -> None:
+        for watched in state.watched.values():
+            if store is None:
+                watched.walk_now()
+            elif _is_within(os.fspath(store), watched.root):
+                self._feed(state, state.scanner.scan_changed(watched.setting, os.fspath(store)))
+
+    # --- Publishing ----------------------------------------------------------------------------
+
+    def _feed(self, state: _State, stores: Iterable[StoreRows]) -> None:
+        scanned = list(stores)
+        if scanned:
+            self._give(state.feed.update(scanned))
+
+    def _note_complete(self, state: _State) -> None:
+        if not state.complete and all(one.scanned for one in state.watched.values()):
+            state.complete = True
+            self._give(Diff(complete=True, health=self._new_health(state)))
+
+    def _publish_health(self, state: _State) -> None:
+        health = self._new_health(state)
+        if health is not None:
+            self._give(Diff(health=health))
+
+    def _new_health(self, state: _State) -> tuple[SourceHealth, ...] | None:
+        """Give all sources' health, None when it is what was published last."""
+        health = tuple(self._told(state, one) for one in state.scanner.health())
+        if health == state.health:
+            return None
+        state.health = health
+        return health
+
+    @staticmethod
+    def _told(state: _State, one: SourceHealth) -> SourceHealth:
+        watched = state.watched.get(root_of(one.path))
+        if state.failure and time.monotonic() >= state.failure_until:
+            state.failure = ""
+        trouble = state.failure or ("" if watched is None else watched.trouble)
+        if not one.ok or not trouble:
+            return one
+        return SourceHealth(one.path, not state.failure, trouble, one.stores, one.calls)
+
+    def _give(self, diff: Diff) -> None:
+        if not diff:
+            return
+        for part in split(diff, MAX_ROWS):
+            self._publish(part)
+
+
+def _is_within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
