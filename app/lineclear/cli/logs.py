@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 
 from lineclear.cli import trace
 from lineclear.cli.terminal import Terminal
 
 
-def attach(terminal: Terminal, *, debug: bool) -> None:
+@contextlib.contextmanager
+def as_sentences(terminal: Terminal, *, debug: bool) -> Iterator[None]:
     """Let warnings of Lineclear's own loggers reach the operator, one line each."""
     logger = logging.getLogger("lineclear")
-    logger.addHandler(_SentenceHandler(terminal, debug=debug))
+    handler = _SentenceHandler(terminal, debug=debug)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
     logger.setLevel(logging.DEBUG if debug else logging.WARNING)
     # An agent's own set-up of the root logger would say everything twice.
     logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before
 
 
 class _SentenceHandler(logging.Handler):

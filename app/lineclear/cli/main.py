@@ -27,9 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Exit.USAGE
     terminal = own_terminal()
     try:
-        command = _command(options.command)
-        _attach_logs(terminal, debug=options.debug)
-        code = command(options, terminal)
+        code = _run(options, terminal)
         terminal.flush()
     except BrokenPipeError:
         terminal.close_output()
@@ -44,10 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _attach_logs(terminal: Terminal, *, debug: bool) -> None:
+def _run(options: argparse.Namespace, terminal: Terminal) -> int:
     from lineclear.cli import logs
 
-    logs.attach(terminal, debug=debug)
+    with logs.as_sentences(terminal, debug=options.debug):
+        return _command(options.command)(options, terminal)
 
 
 def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line per command)
