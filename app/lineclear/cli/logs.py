@@ -24,7 +24,8 @@ def as_sentences(terminal: Terminal, *, debug: bool) -> Iterator[None]:
         yield
     finally:
         logger.removeHandler(handler)
-        logger.level, logger.propagate = before
+        logger.setLevel(before[0])
+        logger.propagate = before[1]
 
 
 class _SentenceHandler(logging.Handler):

@@ -92,7 +92,7 @@ class _Lines:
             if not health.ok or health.sentence:
                 self._terminal.complain(f"{path_text(health.path)}: {health.sentence}")
         if diff.complete:
-            told = f"{summary(self._rows.values())} Following; Ctrl-C ends."
+            told = f"{summary(self._rows.values()).rstrip('.')}. Following; Ctrl-C ends."
             self._terminal.say(Styled(told, "dim"))
 
     def _line(self, row: Row, words: str, style: str, now: datetime) -> None:
