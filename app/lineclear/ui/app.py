@@ -1,0 +1,129 @@
+"""Starts the window: `lineclear-inbox`, or `python -m lineclear.ui.app`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+os.environ["QT_API"] = "pyside6"
+
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox import settings as settings_file
+from lineclear.core.places import absolute
+from lineclear.ui import theme
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.tasks import Tasks
+from lineclear.ui.window import MainWindow
+from lineclear.ui.window_state import read_state, write_state
+
+log = logging.getLogger(__name__)
+_WAKE_S = 0.2
+
+
+def parse(argv: Sequence[str]) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="lineclear-inbox", description="The inbox of calls that wait for a person's word."
+    )
+    parser.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="watch this folder instead of the configured ones; may be given several times",
+    )
+    parser.add_argument("--demo", action="store_true", help="say that the agents are pretended")
+    parser.add_argument("--dark", action="store_true", default=None, help=argparse.SUPPRESS)
+    return parser.parse_args(argv)
+
+
+def _qt_message(kind: QtMsgType, _context: object, text: str) -> None:
+    levels = {
+        QtMsgType.QtDebugMsg: logging.DEBUG,
+        QtMsgType.QtInfoMsg: logging.INFO,
+        QtMsgType.QtWarningMsg: logging.WARNING,
+        QtMsgType.QtCriticalMsg: logging.ERROR,
+        QtMsgType.QtFatalMsg: logging.CRITICAL,
+    }
+    logging.getLogger("lineclear.qt").log(levels.get(kind, logging.WARNING), "%s", text)
+
+
+async def run(app: QApplication, options: argparse.Namespace) -> None:
+    """Show the window until the operator ends it."""
+    loop = asyncio.get_running_loop()
+    end = asyncio.Event()
+    tasks = Tasks(loop)
+    look = theme.Theme(app, dark=options.dark)
+    only = tuple(absolute(source) for source in options.source)
+    bridge = Bridge(settings_file.load(), only=only)
+    window = MainWindow(bridge, look, tasks, app, state=read_state(), demo=options.demo)
+    tasks.on_error = window.report
+    window.ended.connect(end.set)
+    with _signals(loop, tasks, end):
+        window.show()
+        bridge.start()
+        try:
+            await end.wait()
+        finally:
+            write_state(window.state())
+            window.hide()
+            await tasks.close()
+            await bridge.stop()
+            window.deleteLater()
+
+
+@contextlib.contextmanager
+def _signals(loop: asyncio.AbstractEventLoop, tasks: Tasks, end: asyncio.Event):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    """Let Ctrl-C and a polite kill end the window as closing it does."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    try:
+        for number in numbers:
+            loop.add_signal_handler(number, end.set)
+    except NotImplementedError:
+        # Windows: a handler runs only when Python does, so Python is woken now and then.
+        signal.signal(signal.SIGINT, lambda *_: end.set())
+        tasks.start(_tick(), name="wake for Ctrl-C")
+        numbers = []
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+
+async def _tick() -> None:
+    while True:  # noqa: ASYNC110  # Waking is all that it is for.
+        await asyncio.sleep(_WAKE_S)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Start the window; the exit code: 0, or 1 when it cannot start (the sentence is printed)."""
+    options = parse(sys.argv[1:] if argv is None else argv)
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    qInstallMessageHandler(_qt_message)
+    app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
+    app.setApplicationName("lineclear")
+    app.setDesktopFileName("lineclear")
+    app.setQuitOnLastWindowClosed(False)
+    try:
+        with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
+            runner.run(run(app, options))
+    except LineclearError as why:
+        if sys.stderr is not None:
+            print(f"lineclear-inbox: {why.sentence}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

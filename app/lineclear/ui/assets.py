@@ -1,0 +1,29 @@
+"""Files that ship with the window: the same call in a checkout, a wheel and a frozen bundle."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+_ROOT = "resources"
+
+
+@lru_cache(maxsize=1)
+def _root() -> Traversable:
+    package = files("lineclear")
+    shipped = package / _ROOT
+    if shipped.is_dir():
+        return shipped
+    # A checkout keeps them beside the source root: app/lineclear -> resources.
+    return Path(str(package)).parent.parent / _ROOT
+
+
+def read(name: str) -> bytes:
+    """Give the bytes of a shipped file, for example `icons/tray.svg`.
+
+    Raises:
+        FileNotFoundError: The installation is incomplete; the message names the file.
+    """
+    return _root().joinpath(*name.split("/")).read_bytes()

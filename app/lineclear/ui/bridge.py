@@ -1,0 +1,191 @@
+"""The one place that knows both the inbox's core and Qt: diffs come in, decisions go out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from lineclear.core.inbox import deciding, launch
+from lineclear.core.inbox import settings as settings_file
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.launch import Launched
+from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
+from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.records import Decision, Outcome, Person
+from lineclear.ui.reading.prepared import Prepared, prepare
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 500
+"""Rows of one diff that the window takes in one turn of its loop."""
+T = TypeVar("T")
+
+
+def pieces(diff: Diff) -> list[Diff]:
+    """Cut a diff so that no piece holds more than `AT_ONCE` rows; order and flags are kept."""
+    if len(diff.added) + len(diff.changed) + len(diff.removed) <= AT_ONCE:
+        return [diff]
+    cut = [
+        *(
+            Diff(removed=diff.removed[i : i + AT_ONCE])
+            for i in range(0, len(diff.removed), AT_ONCE)
+        ),
+        *(
+            Diff(changed=diff.changed[i : i + AT_ONCE])
+            for i in range(0, len(diff.changed), AT_ONCE)
+        ),
+        *(Diff(added=diff.added[i : i + AT_ONCE]) for i in range(0, len(diff.added), AT_ONCE)),
+    ]
+    cut.append(Diff(health=diff.health, complete=diff.complete))
+    return cut
+
+
+class Bridge(QObject):
+    """Watches, reads, decides and relaunches, all away from the window's thread.
+
+    Signals:
+        arrived(Diff): what changed; delivered in the window's thread, a piece per turn.
+        settings_changed(Settings).
+    """
+
+    arrived = Signal(object)
+    settings_changed = Signal(object)
+    _published = Signal(object)
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        only: tuple[Path, ...] = (),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._only = tuple(SourceSetting(path=path) for path in only)
+        self.settings = self._overlaid(settings)
+        self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
+        self._watcher = InboxWatcher(self.settings, self._publish)
+        # Decisions never wait behind a large file that is being read.
+        self._readers = ThreadPoolExecutor(2, thread_name_prefix="read")
+        self._writers = ThreadPoolExecutor(2, thread_name_prefix="decide")
+
+    def _overlaid(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"sources": self._only}) if self._only else settings
+
+    # --- Watching -------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to watch; rows arrive from now on."""
+        self._watcher.start()
+
+    def _publish(self, diff: Diff) -> None:
+        # In the watcher's thread: the queued signal is the way over.
+        for piece in pieces(diff):
+            self._published.emit(piece)
+
+    def look_again(self, store: Path | None = None) -> None:
+        """Scan a store, or everything, soon."""
+        self._watcher.look_again(store)
+
+    async def stop(self) -> None:
+        """Stop watching and end the threads; what was begun is finished."""
+        await asyncio.to_thread(self._watcher.stop)
+        self._readers.shutdown(wait=False, cancel_futures=True)
+        await asyncio.to_thread(self._writers.shutdown)
+
+    # --- Reading and deciding -------------------------------------------------------------------
+
+    async def _in(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def me(self) -> Person:
+        """Who decides in this window."""
+        return deciding.operator(self.settings)
+
+    async def read(self, row: Row) -> Prepared:
+        """Read a row's bytes and records and make them ready to be shown."""
+        return await self._in(self._readers, lambda: prepare(read_detail(row)))
+
+    async def decide(
+        self, detail: Detail, verdict: Verdict, origin: deciding.Origin, despite: frozenset[str]
+    ) -> Decision:
+        """Give a verdict on exactly the bytes in DETAIL; durable when this returns."""
+        settings = self.settings
+        try:
+            return await self._in(
+                self._writers,
+                lambda: deciding.decide(detail, verdict, origin, settings, despite=despite),
+            )
+        finally:
+            self.look_again(detail.row.store)
+
+    async def take_back(self, detail: Detail) -> None:
+        """Take an approval back that nobody picked up."""
+        settings = self.settings
+        try:
+            await self._in(self._writers, lambda: deciding.take_back(detail, settings))
+        finally:
+            self.look_again(detail.row.store)
+
+    async def resolve(self, detail: Detail, resolution: str, note: str | None) -> Outcome:
+        """Settle a call that may have run."""
+        settings = self.settings
+        try:
+            return await self._in(
+                self._writers, lambda: deciding.resolve(detail, resolution, note, settings)
+            )
+        finally:
+            self.look_again(detail.row.store)
+
+    async def relaunch(self, row: Row) -> Launched:
+        """Start the resume of a row's agent, as the row stands now."""
+        settings = self.settings
+        try:
+            return await self._in(
+                self._writers, lambda: launch.relaunch(read_detail(row), settings)
+            )
+        finally:
+            self.look_again(row.store)
+
+    # --- Settings -------------------------------------------------------------------------------
+
+    async def add_source(self, path: Path) -> None:
+        """Watch one more folder, and remember it."""
+        await self._change(lambda now: _with_source(now, path))
+
+    async def set_command(self, row: Row, argv: tuple[str, ...]) -> None:
+        """Remember the command that resumes a row's agent."""
+        wanted = LaunchSetting(agent=row.agent, source=row.source, argv=argv)
+        await self._change(lambda now: _with_command(now, wanted))
+
+    async def _change(self, change: Callable[[Settings], Settings]) -> None:
+        def write() -> Settings:
+            fresh = change(settings_file.load())
+            settings_file.save(fresh)
+            return fresh
+
+        fresh = await self._in(self._writers, write)
+        self.settings = self._overlaid(fresh)
+        self._watcher.apply(self.settings)
+        self.settings_changed.emit(self.settings)
+
+
+def _with_source(settings: Settings, path: Path) -> Settings:
+    if any(source.path == path for source in settings.sources):
+        return settings
+    return settings.model_copy(update={"sources": (*settings.sources, SourceSetting(path=path))})
+
+
+def _with_command(settings: Settings, wanted: LaunchSetting) -> Settings:
+    kept = tuple(
+        one for one in settings.launch if (one.agent, one.source) != (wanted.agent, wanted.source)
+    )
+    return settings.model_copy(update={"launch": (wanted, *kept)})

@@ -1,0 +1,127 @@
+"""The console pane: follows the output of a resume, escaped, from its log file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.ui import theme
+from lineclear.ui.labels import ElidedLabel
+from lineclear.ui.reading.prepared import LINE_LIMIT
+from lineclear.ui.reading.text_view import TextView
+from lineclear.ui.tasks import Tasks
+
+EVERY_MS = 250
+AT_ONCE = 64 * 1024
+"""Bytes read per look; a log that grows faster is caught up with look by look."""
+LINES_KEPT = 5_000
+
+
+def read_more(log: Path, offset: int) -> tuple[bytes, int]:
+    """Read what a log has grown by; its new offset (0 again when it was cut)."""
+    with log.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        start = offset if size >= offset else 0
+        file.seek(start)
+        more = file.read(AT_ONCE)
+        return more, start + len(more)
+
+
+class Console(QWidget):
+    """Shows one log and follows it while it is visible."""
+
+    def __init__(self, look: theme.Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAccessibleName("Resume output")
+        self._tasks = tasks
+        self._log: Path | None = None
+        self._offset = 0
+        self._rest = b""
+        self._reading = False
+        self.title = ElidedLabel(name="consoleTitle")
+        self.title.setProperty("tone", "muted")
+        self.title.setFont(theme.small_font())
+        self.title.setContentsMargins(16, 8, 16, 0)
+        self.text = TextView(look, "console", "Resume output")
+        self.text.setMaximumBlockCount(LINES_KEPT)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.title)
+        box.addWidget(self.text, 1)
+        self._timer = QTimer(self)
+        self._timer.setInterval(EVERY_MS)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def log(self) -> Path | None:
+        """The log that is followed."""
+        return self._log
+
+    def follow(self, log: Path, command: str) -> None:
+        """Follow a log from its beginning."""
+        if log == self._log:
+            return
+        self._log = log
+        self._offset = 0
+        self._rest = b""
+        self.title.setText(visible_line(command, 300))
+        self.text.show_text("")
+        self._timer.start()
+        self._look()
+
+    def forget(self) -> None:
+        """Follow nothing."""
+        self._timer.stop()
+        self._log = None
+        self.text.show_text("")
+
+    def _look(self) -> None:
+        if self._log is not None and not self._reading:
+            self._reading = True
+            self._tasks.start(self._read(self._log), name="follow the resume's output")
+
+    async def _read(self, log: Path) -> None:
+        try:
+            more, offset = await asyncio.to_thread(read_more, log, self._offset)
+        except FileNotFoundError:
+            return
+        except OSError as why:
+            self._timer.stop()
+            self._append([f"The output cannot be read: {why.strerror}"])
+            return
+        finally:
+            self._reading = False
+        if log == self._log and more:
+            if offset - len(more) != self._offset:
+                self._rest = b""
+            self._offset = offset
+            self._take(more)
+
+    def _take(self, more: bytes) -> None:
+        *lines, self._rest = (self._rest + more).split(b"\n")
+        if len(self._rest) > LINE_LIMIT:
+            lines.append(self._rest)
+            self._rest = b""
+        self._append([visible_line(line.decode("utf-8", "backslashreplace")) for line in lines])
+
+    def _append(self, lines: list[str]) -> None:
+        bar = self.text.verticalScrollBar()
+        at_end = bar.value() >= bar.maximum()
+        cursor = QTextCursor(self.text.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        pieces = (
+            line[start : start + LINE_LIMIT]
+            for line in lines
+            for start in range(0, max(len(line), 1), LINE_LIMIT)
+        )
+        cursor.insertText("".join(f"{piece}\n" for piece in pieces))
+        if at_end:
+            bar.setValue(bar.maximum())

@@ -1,0 +1,99 @@
+"""The decision bar: what can be done with the call in view; it never moves."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from lineclear.core.inbox.deciding import Origin
+from lineclear.ui import theme
+from lineclear.ui.arming import Act, Readiness
+from lineclear.ui.buttons import ApproveButton, DecisionButton
+from lineclear.ui.words import Offer
+
+APART = 96
+"""Pixels between what denies and what approves."""
+
+
+class DecisionBar(QWidget):
+    """Shows an Offer as buttons.
+
+    Signals:
+        wanted(str, Origin): the name of a button and by what it was pressed: `approve`, `deny`,
+            `modify`, `takeBack`, `resume`, `setCommand`, `itRan`, `itDidNotRun`, `askAgain`,
+            `leaveIt`.
+    """
+
+    wanted = Signal(str, object)
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("decisionBar")
+        self.setAccessibleName("Decision")
+        self.setFixedHeight(theme.BAR_HEIGHT)
+        self.approve = ApproveButton(look, "Approve", "approve")
+        self.resume = ApproveButton(look, "Resume", "resume")
+        self.deny = DecisionButton("Deny\u2026", "deny")
+        self.modify = DecisionButton("Modify\u2026", "modify")
+        self.take_back = DecisionButton("Take back", "takeBack")
+        self.set_command = DecisionButton("Set a resume command\u2026", "setCommand")
+        self.it_ran = DecisionButton("It ran\u2026", "itRan")
+        self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")
+        self.ask_again = DecisionButton("Ask again", "askAgain")
+        self.leave_it = DecisionButton("Leave it", "leaveIt")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(16, 8, 16, 8)
+        line.setSpacing(8)
+        left = (
+            self.deny,
+            self.modify,
+            self.take_back,
+            self.it_ran,
+            self.it_did_not,
+            self.ask_again,
+            self.leave_it,
+            self.set_command,
+        )
+        for button in left:
+            line.addWidget(button)
+        line.addSpacing(APART)
+        line.addStretch(1)
+        line.addWidget(self.resume)
+        line.addWidget(self.approve)
+        for button in (*left, self.resume, self.approve):
+            button.pressed_by.connect(self._wants(button.objectName()))
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.show_offer(Offer())
+
+    def _wants(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        def tell(origin: Origin) -> None:
+            self.wanted.emit(name, origin)
+
+        return tell
+
+    def show_offer(self, offer: Offer, *, busy: bool = False) -> None:
+        """Show the buttons of an offer; BUSY keeps them there but not to be pressed."""
+        shown = {
+            self.approve: bool(offer.approve),
+            self.resume: bool(offer.resume),
+            self.deny: offer.deny,
+            self.modify: offer.modify,
+            self.take_back: offer.take_back,
+            self.set_command: offer.set_command,
+            self.it_ran: offer.resolve,
+            self.it_did_not: offer.resolve,
+            self.ask_again: offer.resolve,
+            self.leave_it: offer.resolve,
+        }
+        for button, visible in shown.items():
+            if button.isVisibleTo(self) != visible:
+                button.setVisible(visible)
+            if button.isEnabled() == busy:
+                button.setEnabled(not busy)
+        self.approve.say(offer.approve or "Approve")
+        self.resume.say(offer.resume or "Resume")
+
+    def show_readiness(self, act: Act, state: Readiness, *, letter: bool) -> None:
+        """Show how far an act's waiting is."""
+        button = self.approve if act is Act.APPROVE else self.resume
+        button.show_readiness(ready=state.ready, progress=state.progress, letter=letter)

@@ -1,0 +1,58 @@
+"""What the table's place says when it lists nothing, and what can be done about it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from lineclear.ui.labels import PlainLabel
+
+
+class EmptyState(QWidget):
+    """A sentence in the middle, with buttons below.
+
+    Signals:
+        wanted(str): `clear`, `add` or `copy`.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.sentence = PlainLabel(name="empty")
+        self.sentence.setProperty("tone", "muted")
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.sentence.setWordWrap(True)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        self._buttons: dict[str, QPushButton] = {}
+        for name, text in (
+            ("clear", "Clear (Esc)"),
+            ("add", "Add a folder\u2026"),
+            ("copy", "Copy three lines for an agent"),
+        ):
+            button = QPushButton(text)
+            button.setObjectName(f"{name}Empty")
+            button.setAutoDefault(False)
+            button.clicked.connect(self._tell(name))
+            line.addWidget(button)
+            self._buttons[name] = button
+        line.addStretch(1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(24, 24, 24, 24)
+        box.setSpacing(16)
+        box.addStretch(2)
+        box.addWidget(self.sentence)
+        box.addLayout(line)
+        box.addStretch(3)
+
+    def _tell(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+        return lambda: self.wanted.emit(name)
+
+    def say(self, sentence: str, *buttons: str) -> None:
+        """Show a sentence and the named buttons."""
+        self.sentence.setText(sentence)
+        for name, button in self._buttons.items():
+            button.setVisible(name in buttons)

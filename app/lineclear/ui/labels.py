@@ -1,0 +1,55 @@
+"""Labels that show text and never interpret it."""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+from lineclear.core.checkpoints.text import visible, visible_line
+
+
+class PlainLabel(QLabel):
+    """A label for plain text only; `show_agent_text` escapes first."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, name: str = "") -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        self.setOpenExternalLinks(False)
+        if name:
+            self.setObjectName(name)
+        self.setText(text)
+
+    def show_agent_text(self, text: str) -> None:
+        """Show text that an agent wrote, everything odd in it as a token."""
+        self.setText(visible(text).text)
+
+
+class ElidedLabel(PlainLabel):
+    """One line that elides in the middle when there is no room, and never widens its parent."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, name: str = "") -> None:
+        super().__init__(text, parent, name=name)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.elide_mode = Qt.TextElideMode.ElideMiddle
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """Any width will do."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+        """Draw as much as fits."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        shown = painter.fontMetrics().elidedText(self.text(), self.elide_mode, self.width())
+        painter.drawText(self.rect(), int(self.alignment()), shown)
+        painter.end()
+
+
+def tooltip(text: str, limit: int = 400) -> str:
+    """A tooltip of agent text: escaped for the eye and for Qt's markup, which it always is."""
+    # Without a tag Qt would guess, and show the escapes of what it takes for plain text.
+    return f"<p>{html.escape(visible_line(text, limit))}</p>" if text else ""

@@ -1,0 +1,1 @@
+"""The reading pane: everything that is shown of one call before a verdict."""

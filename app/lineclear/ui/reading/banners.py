@@ -1,0 +1,103 @@
+"""Banners above the decision bar: at most two warnings, then a count; they grow upward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import theme, words
+from lineclear.ui.labels import PlainLabel
+
+AT_MOST = 2
+_TONES = {Level.BLOCKED: "stop", Level.STOP: "stop", Level.CARE: "care", Level.NOTE: "note"}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One banner: its tone, its sentence, and perhaps one thing to do."""
+
+    tone: str
+    """`stop`, `care` or `note`."""
+    text: str
+    """Escaped already."""
+    action: str = ""
+    act: Callable[[], None] | None = None
+    name: str = ""
+
+
+def warning_notices(row: Row) -> list[Notice]:
+    """A row's warnings as banners, the strongest first, at most two and a count."""
+    shown: list[Notice] = []
+    rest = 0
+    for code in row.warnings:
+        level = LEVELS.get(code, Level.CARE)
+        if level is Level.NOTE or len(shown) >= AT_MOST:
+            rest += 1
+            continue
+        shown.append(Notice(_TONES[level], words.warning(code), name=f"warning_{code}"))
+    if not rest:
+        return shown
+    if not shown:
+        notes = [words.warning(code) for code in row.warnings[:AT_MOST]]
+        left = len(row.warnings) - len(notes)
+        text = " ".join(notes) + (f" And {words.count(left, 'note')}." if left else "")
+        return [Notice("note", text, name="warning_notes")]
+    return [*shown, Notice("note", f"and {words.count(rest, 'note')}", name="warning_notes")]
+
+
+class Banners(QWidget):
+    """Shows notices one below the other."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banners")
+        self._box = QVBoxLayout(self)
+        self._box.setContentsMargins(16, 4, 16, 4)
+        self._box.setSpacing(6)
+        self._shown: list[Notice] = []
+        self.hide()
+
+    def show_notices(self, notices: list[Notice]) -> bool:
+        """Show these; True when a banner is there now that was not before."""
+        said = [(notice.tone, notice.text, notice.action) for notice in self._shown]
+        fresh = [(notice.tone, notice.text, notice.action) for notice in notices]
+        if said == fresh:
+            return False
+        self._shown = list(notices)
+        while (item := self._box.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for notice in notices:
+            self._box.addWidget(self._banner(notice))
+        self.setVisible(bool(notices))
+        return any(one not in said for one in fresh)
+
+    def _banner(self, notice: Notice) -> QFrame:
+        frame = QFrame()
+        frame.setProperty("banner", notice.tone)
+        frame.setObjectName(notice.name or "banner")
+        frame.setAccessibleName(notice.text)
+        line = QHBoxLayout(frame)
+        line.setContentsMargins(12, 7, 8, 7)
+        line.setSpacing(12)
+        label = PlainLabel(notice.text)
+        label.setWordWrap(True)
+        if notice.tone == "note":
+            label.setFont(theme.small_font())
+        line.addWidget(label, 1)
+        if notice.action and notice.act is not None:
+            button = QPushButton(notice.action)
+            button.setObjectName(f"{notice.name}Action")
+            button.setAutoDefault(False)
+            button.setProperty("flat", True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(notice.act)
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return frame

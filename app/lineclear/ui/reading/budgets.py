@@ -1,0 +1,97 @@
+"""Budgets of a run: a bar and words for each; what is not reported is said to be so."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import theme, words
+from lineclear.ui.labels import PlainLabel
+
+CARE_SHARE = 0.8
+
+
+class BudgetBar(QWidget):
+    """96 by 6 pixels: how much of a limit is used; the next call's share is hatched."""
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._used = 0
+        self._limit = 1
+        self._step = 0
+        self.setFixedSize(QSize(96, 6))
+        look.changed.connect(self.update)
+
+    def show_share(self, used: int, limit: int, step: int = 0) -> None:
+        """Show USED of LIMIT, and STEP more that this call takes."""
+        self._used, self._limit, self._step = used, max(limit, 1), step
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+        """Draw the bar."""
+        t = self._look.tokens
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(t.line))
+        painter.drawRoundedRect(self.rect(), 3, 3)
+        share = min(1.0, self._used / self._limit)
+        colour = QColor(t.stop if share >= 1 else t.care if share >= CARE_SHARE else t.accent)
+        width = self.width() * share
+        painter.setBrush(colour)
+        painter.drawRoundedRect(QRectF(0, 0, width, self.height()), 3, 3)
+        if self._step and share < 1:
+            more = min(self.width() - width, self.width() * self._step / self._limit)
+            painter.fillRect(
+                QRectF(width, 0, max(more, 2.0), self.height()),
+                theme.blend(colour, QColor(t.base), 0.4),
+            )
+        painter.end()
+
+
+class Budgets(QWidget):
+    """Iterations, tool calls and tokens of one row's run."""
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("budgets")
+        self.setAccessibleName("Budgets")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(20)
+        self._parts: list[tuple[BudgetBar, PlainLabel]] = []
+        for name in ("iterations", "toolCalls", "tokens"):
+            bar = BudgetBar(look)
+            label = PlainLabel(name=name)
+            label.setFont(theme.small_font(tabular=True))
+            label.setProperty("tone", "muted")
+            part = QVBoxLayout()
+            part.setSpacing(4)
+            part.addWidget(label)
+            part.addWidget(bar)
+            part.addStretch(1)
+            line.addLayout(part)
+            self._parts.append((bar, label))
+        line.addStretch(1)
+
+    def show_row(self, row: Row) -> None:
+        """Show a row's counters against their limits."""
+        used, limits = row.counters, row.limits
+        figures = (
+            (used.iteration, limits.iteration, "iterations", 0),
+            (used.tool_calls, limits.tool_calls, "tool calls", 0 if row.closed else 1),
+            (used.tokens, limits.tokens, "tokens", 0),
+        )
+        for (bar, label), (number, limit, noun, step) in zip(self._parts, figures, strict=True):
+            label.setText(words.budget(number, limit, noun))
+            # It keeps its place, so that nothing below moves.
+            shown = number is not None and limit is not None
+            policy = bar.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            bar.setSizePolicy(policy)
+            bar.setVisible(shown)
+            if number is not None and limit is not None:
+                bar.show_share(number, limit, step)

@@ -1,0 +1,133 @@
+"""The Call tab: the arguments as fields and as exact text, and whether all of them were in view."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from lineclear.core.checkpoints.model import MISSING
+from lineclear.ui import theme, words
+from lineclear.ui.changes import differences
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.json_tree import JsonView
+from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.text_view import TextView
+
+
+class CallTab(QWidget):
+    """Shows one call's arguments.
+
+    Signals:
+        looked: what is in view may have changed.
+    """
+
+    looked = Signal()
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAccessibleName("Call")
+        self._prepared: Prepared | None = None
+        self._text_is_in = False
+        self.fields = JsonView(look, "fields", "Arguments")
+        self.text = TextView(look, "exactText", "Arguments as exact text")
+        self._views = QStackedWidget()
+        self._views.addWidget(self.fields)
+        self._views.addWidget(self.text)
+        self._note = PlainLabel()
+        self._note.setProperty("tone", "muted")
+        self._note.setFont(theme.small_font())
+        self.switch = QPushButton("Text")
+        self.switch.setObjectName("asText")
+        self.switch.setFlat(True)
+        self.switch.setProperty("flat", True)
+        self.switch.setFont(theme.small_font())
+        self.switch.setAutoDefault(False)
+        self.switch.clicked.connect(self._toggle)
+        line = QHBoxLayout()
+        line.setContentsMargins(16, 4, 8, 0)
+        line.addWidget(self._note, 1)
+        line.addWidget(self.switch)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(line)
+        box.addWidget(self._views, 1)
+        for view in (self.fields, self.text):
+            view.verticalScrollBar().valueChanged.connect(self.looked)
+            view.verticalScrollBar().rangeChanged.connect(self.looked)
+        self.fields.expanded.connect(self.looked)
+        self.fields.collapsed.connect(self.looked)
+
+    def show_call(self, prepared: Prepared) -> None:
+        """Show a call's arguments from their beginning."""
+        self._prepared = prepared
+        self._text_is_in = False
+        arguments = prepared.arguments
+        decision = prepared.detail.row.decision
+        was = None
+        shown = arguments
+        if decision is not None and decision.verdict == "modify" and arguments is not MISSING:
+            shown = decision.arguments
+            was = {change.path: change.before for change in differences(arguments, shown)}
+        self.fields.show_value(shown, small=prepared.whole_fields, was=was)
+        self.switch.setVisible(arguments is not MISSING)
+        self._note.setText(self._about(prepared))
+        self._show_as_text(as_text=not prepared.whole_fields)
+
+    def _about(self, prepared: Prepared) -> str:
+        if prepared.arguments is MISSING:
+            return "There are no arguments to show."
+        if isinstance(prepared.arguments, dict) and not prepared.arguments:
+            return "No arguments."
+        if prepared.whole_fields:
+            return ""
+        return (
+            f"{words.count(prepared.lines, 'line')}, {words.amount(len(prepared.text))} characters"
+        )
+
+    def _toggle(self) -> None:
+        self._show_as_text(as_text=self._views.currentWidget() is self.fields)
+        as_text = self._views.currentWidget() is self.text
+        view: QWidget = self.text if as_text else self.fields
+        view.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_as_text(self, *, as_text: bool) -> None:
+        if as_text and not self._text_is_in and self._prepared is not None:
+            self.text.show_text(self._prepared.text)
+            self._text_is_in = True
+        self._views.setCurrentWidget(self.text if as_text else self.fields)
+        self.switch.setText("Fields" if as_text else "Text")
+        self.looked.emit()
+
+    def end_in_view(self) -> bool:
+        """Whether the end is before the eyes now, with nothing folded or cut."""
+        if self._prepared is None or not self.isVisible():
+            return False
+        if self._prepared.arguments is MISSING:
+            return True
+        if self._views.currentWidget() is self.text:
+            return self.text.end_in_view()
+        bar = self.fields.verticalScrollBar()
+        return (
+            self._prepared.whole_fields and self.fields.unfolded() and bar.value() >= bar.maximum()
+        )
+
+    def lines_below(self) -> int:
+        """About how many lines are still out of view."""
+        if self._views.currentWidget() is self.text:
+            return self.text.lines_below()
+        bar = self.fields.verticalScrollBar()
+        return max(0, bar.maximum() - bar.value()) // self.fontMetrics().height()
+
+    def to_end(self) -> None:
+        """Scroll to the end; fields that are not whole give way to the text."""
+        if self._prepared is not None and not self._prepared.whole_fields:
+            self._show_as_text(as_text=True)
+        elif self._views.currentWidget() is self.fields:
+            self.fields.expandAll()
+        view = self._views.currentWidget()
+        bar = (
+            self.text.verticalScrollBar() if view is self.text else self.fields.verticalScrollBar()
+        )
+        bar.setValue(bar.maximum())

@@ -1,0 +1,67 @@
+"""The top of the reading pane: the tool, who asks, where it stands, the budgets."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.records import Person
+from lineclear.ui import theme, words
+from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip
+from lineclear.ui.reading.budgets import Budgets
+from lineclear.ui.row_delegate import colour_of
+
+
+class Header(QWidget):
+    """Shows one row's head."""
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._argv: tuple[str, ...] = ()
+        self.title = ElidedLabel(name="title")
+        self.title.setFont(theme.title_font())
+        self.facts = ElidedLabel(name="facts")
+        self.facts.setProperty("tone", "muted")
+        self.facts.setFont(theme.small_font(tabular=True))
+        self.standing = PlainLabel(name="standing")
+        self.standing.setWordWrap(True)
+        self.budgets = Budgets(look)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(16, 14, 16, 10)
+        box.setSpacing(4)
+        box.addWidget(self.title)
+        box.addWidget(self.facts)
+        box.addSpacing(4)
+        box.addWidget(self.standing)
+        box.addSpacing(6)
+        box.addWidget(self.budgets)
+
+    def show_row(self, row: Row, now: datetime, me: Person | None, argv: tuple[str, ...]) -> None:
+        """Show a row; call again each second, for its times."""
+        title = visible_line(row.tool, 120) if row.tool else _untitled(row)
+        _set(self.title, title)
+        facts = words.header_facts(row, now, argv)
+        _set(self.facts, facts)
+        self.facts.setToolTip(tooltip(f"{facts} \u00b7 {row.store}"))
+        _set(self.standing, words.standing(row, now, me))
+        tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
+            colour_of(row, self._look.tokens), ""
+        )
+        if self.standing.property("tone") != tone:
+            self.standing.setProperty("tone", tone)
+            self.standing.style().unpolish(self.standing)
+            self.standing.style().polish(self.standing)
+        self.budgets.show_row(row)
+
+
+def _set(label: PlainLabel, text: str) -> None:
+    if label.text() != text:
+        label.setText(text)
+
+
+def _untitled(row: Row) -> str:
+    return words.state_word(row) if not row.agent else visible_line(row.agent, 80)

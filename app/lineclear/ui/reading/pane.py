@@ -1,0 +1,195 @@
+"""The reading pane: header, tabs, banners, editors and the docked bar; it holds no logic."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.layout import APPROVALS
+from lineclear.core.ledger.records import Person
+from lineclear.ui import theme
+from lineclear.ui.console import Console
+from lineclear.ui.decision_bar import DecisionBar
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.banners import Banners
+from lineclear.ui.reading.call_tab import CallTab
+from lineclear.ui.reading.editors import TextEditor
+from lineclear.ui.reading.file_tab import FileTab
+from lineclear.ui.reading.header import Header
+from lineclear.ui.reading.inputs_tab import InputsTab
+from lineclear.ui.reading.modify_editor import ModifyEditor
+from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.steps_tab import StepsTab
+from lineclear.ui.tasks import Tasks
+
+HINT = "Select a call. a then Enter approves, d denies."
+
+
+class ReadingPane(QWidget):
+    """Everything that is shown of one call."""
+
+    def __init__(self, look: theme.Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("readingPane")
+        self.setAccessibleName("Reading pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.header = Header(look)
+        self.call = CallTab(look)
+        self.steps = StepsTab(look)
+        self.inputs = InputsTab(look)
+        self.file = FileTab(look)
+        self.console = Console(look, tasks)
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("tabs")
+        self.tabs.setAccessibleName("Parts of the call")
+        self.tabs.setDocumentMode(True)
+        self.tabs.tabBar().setDrawBase(False)
+        self.tabs.tabBar().setExpanding(False)
+        for widget, name in (
+            (self.call, "Call"),
+            (self.steps, "Steps"),
+            (self.inputs, "Inputs"),
+            (self.file, "File"),
+            (self.console, "Output"),
+        ):
+            self.tabs.addTab(widget, name)
+        self.modify = ModifyEditor(look)
+        self.body = QStackedWidget()
+        self.body.addWidget(self.tabs)
+        self.body.addWidget(self.modify)
+        self.banners = Banners()
+        self.editor = TextEditor()
+        self.sentence = PlainLabel(name="sentence")
+        self.sentence.setWordWrap(True)
+        self.sentence.setFont(theme.small_font())
+        self.sentence.setProperty("tone", "muted")
+        self.sentence.setContentsMargins(16, 6, 16, 0)
+        self.sentence.setAlignment(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft)
+        # Two lines always: what stands above the bar never jumps.
+        self.sentence.setFixedHeight(2 * self.sentence.fontMetrics().lineSpacing() + 10)
+        self.bar = DecisionBar(look)
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._empty_page())
+        self._pages.addWidget(self._reading_page())
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self._pages)
+
+    def _empty_page(self) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        self.hint = PlainLabel(HINT, name="hint")
+        self.hint.setProperty("tone", "muted")
+        self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.hint.setWordWrap(True)
+        box = QVBoxLayout(page)
+        box.addStretch(2)
+        box.addWidget(self.hint)
+        box.addStretch(3)
+        return page
+
+    def _reading_page(self) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(self.header)
+        box.addWidget(self.body, 1)
+        line = QFrame()
+        line.setObjectName("separator")
+        box.addWidget(line)
+        box.addWidget(self.banners)
+        box.addWidget(self.editor)
+        box.addWidget(self.sentence)
+        box.addWidget(self.bar)
+        return page
+
+    # --- What is shown --------------------------------------------------------------------------
+
+    def show_nothing(self, hint: str = HINT) -> None:
+        """Show no call."""
+        self.hint.setText(hint)
+        self._pages.setCurrentIndex(0)
+        self.console.forget()
+
+    def show_row(self, row: Row, now: datetime, me: Person | None, argv: tuple[str, ...]) -> None:
+        """Show a row's head; again each second, for its times."""
+        self.header.show_row(row, now, me, argv)
+        self._pages.setCurrentIndex(1)
+
+    def show_prepared(self, prepared: Prepared) -> None:
+        """Show one reading of the row's bytes from its beginning."""
+        detail = prepared.detail
+        checkpoint = detail.checkpoint
+        steps = () if checkpoint is None else checkpoint.steps
+        self.call.show_call(prepared)
+        self.steps.show_steps(steps)
+        self.inputs.show_inputs(prepared.inputs)
+        self.file.show_file(detail, prepared.raw)
+        self.tabs.setTabText(1, f"Steps {len(steps)}" if steps else "Steps")
+        launches = detail.launches
+        if launches:
+            last = launches[-1]
+            log = detail.row.store / APPROVALS / last.log
+            self.follow(log, " ".join(last.argv), show=False)
+        elif self.console.log is None or self.console.log.parent.parent != detail.row.store:
+            self.console.forget()
+            self._offer_output(offered=False)
+        self.tabs.setCurrentIndex(0 if checkpoint is not None else 3)
+
+    def show_unread(self) -> None:
+        """Show that nothing of the row was read."""
+        self.steps.show_steps(())
+        self.inputs.show_inputs("")
+        self.file.show_file(None)
+
+    def follow(self, log: Path, command: str, *, show: bool) -> None:
+        """Follow the output of a resume; SHOW brings it to the front."""
+        self.console.follow(log, command)
+        self._offer_output(offered=True)
+        if show:
+            self.tabs.setCurrentWidget(self.console)
+
+    def _offer_output(self, *, offered: bool) -> None:
+        self.tabs.setTabVisible(self.tabs.indexOf(self.console), offered)
+
+    def say(self, text: str, tone: str = "muted") -> None:
+        """Say one sentence above the bar."""
+        if self.sentence.text() != text:
+            self.sentence.setText(text)
+        if self.sentence.property("tone") != tone:
+            self.sentence.setProperty("tone", tone)
+            self.sentence.style().unpolish(self.sentence)
+            self.sentence.style().polish(self.sentence)
+
+    def show_modify(self, *, on: bool) -> None:
+        """Put the modify editor in the place of the tabs, or take it away."""
+        self.body.setCurrentWidget(self.modify if on else self.tabs)
+
+    def modifying(self) -> bool:
+        """Whether the modify editor is open."""
+        return self.body.currentWidget() is self.modify
+
+    def end_in_view(self) -> bool:
+        """Whether the end of what a verdict is about is before the eyes now."""
+        return self.modify.end_in_view() if self.modifying() else self.call.end_in_view()
+
+    def lines_below(self) -> int:
+        """About how many lines of it are not."""
+        if self.modifying():
+            return self.modify.changes.lines_below()
+        return self.call.lines_below() if self.call.isVisible() else 0
+
+    def to_end(self) -> None:
+        """Bring the end into view."""
+        if self.modifying():
+            bar = self.modify.changes.verticalScrollBar()
+            bar.setValue(bar.maximum())
+            return
+        self.tabs.setCurrentWidget(self.call)
+        self.call.to_end()

@@ -1,0 +1,149 @@
+"""A call's arguments made ready to be shown, away from the window's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.inbox.rows import Detail
+
+LINE_LIMIT = 2_000
+"""Characters of a shown line; wrapping a longer one takes Qt seconds."""
+LINE_GOES_ON = "\u27e6line goes on\u27e7"
+"""Cannot be imitated: these brackets in a text are shown as tokens themselves."""
+RAW_AT_MOST = 1 << 20
+"""Bytes of the file itself that are shown beside the call."""
+GUTTER = "\u2502 "
+FIELDS_AT_MOST = 200
+FIELD_LENGTH = 2_000
+"""Up to these, every value is shown whole in the list of fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One reading of a row: what the pane shows and how much of it there is."""
+
+    detail: Detail
+    arguments: Json
+    """MISSING where there is nothing to decide on."""
+    text: str
+    """The arguments in full, one shown line per line, none longer than `LINE_LIMIT` and a mark."""
+    lines: int
+    whole_fields: bool
+    """The list of fields shows everything: few of them and none long."""
+    raw: str = ""
+    """The file's bytes as text to look at."""
+    inputs: str = ""
+    """What the run was started with, as exact text; "" where nothing is reported."""
+
+
+def prepare(detail: Detail) -> Prepared:
+    """Make one reading of a row ready; pure, and as long as its arguments are."""
+    arguments = _arguments(detail)
+    missing = arguments is MISSING
+    text = "" if missing else exact_text(arguments)
+    inputs = {} if detail.checkpoint is None else detail.checkpoint.inputs
+    return Prepared(
+        detail,
+        arguments,
+        text,
+        text.count("\n") + 1,
+        whole_fields=missing or _is_small(arguments),
+        raw=raw_text(detail.raw),
+        inputs=exact_text(inputs) if inputs else "",
+    )
+
+
+def _arguments(detail: Detail) -> Json:
+    checkpoint = detail.checkpoint
+    if checkpoint is None or not checkpoint.calls:
+        return MISSING
+    item = detail.row.item
+    for call in checkpoint.calls:
+        if not item or call.item == item:
+            return call.arguments
+    return MISSING
+
+
+def _is_small(value: Json) -> bool:
+    left = FIELDS_AT_MOST
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        left -= 1
+        if left < 0:
+            return False
+        if isinstance(top, dict):
+            if any(len(key) > FIELD_LENGTH for key in top):
+                return False
+            stack.extend(top.values())
+        elif isinstance(top, list):
+            stack.extend(top)
+        elif isinstance(top, str) and len(top) > FIELD_LENGTH:
+            return False
+    return True
+
+
+def exact_text(value: Json) -> str:
+    """The whole value as indented JSON; a string of several lines stands behind a gutter.
+
+    Nothing in a string can begin a line of its own here: its lines carry the gutter, all else is
+    JSON, so no argument can imitate another one.
+    """
+    return "\n".join(piece for line in _lines(value, 0, "", "") for piece in _cut(line))
+
+
+def raw_text(raw: bytes) -> str:
+    """Bytes of a file as text to look at; what is no UTF-8 becomes visible escapes."""
+    text = raw[:RAW_AT_MOST].decode("utf-8", errors="backslashreplace")
+    lines = (visible(line).text for line in text.split("\n"))
+    shown = "\n".join(piece for line in lines for piece in _cut(line))
+    if len(raw) > RAW_AT_MOST:
+        shown += f"\n\u27e6{len(raw) - RAW_AT_MOST} more bytes are in the file\u27e7"
+    return shown
+
+
+def _cut(line: str) -> Iterator[str]:
+    if len(line) <= LINE_LIMIT:
+        yield line
+        return
+    start = 0
+    while start < len(line):
+        end = min(start + LINE_LIMIT, len(line))
+        # Never inside a token.
+        opened = line.rfind("\u27e6", start, end)
+        if opened > start and line.find("\u27e7", opened, end) < 0:
+            end = opened
+        yield line[start:end] + (LINE_GOES_ON if end < len(line) else "")
+        start = end
+
+
+def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
+    pad = "  " * depth
+    if isinstance(value, dict) and value:
+        yield f"{pad}{lead}{{"
+        last = len(value) - 1
+        for place, (key, below) in enumerate(value.items()):
+            yield from _lines(below, depth + 1, f"{_scalar(key)}: ", "," if place < last else "")
+        yield f"{pad}}}{tail}"
+    elif isinstance(value, list) and value:
+        yield f"{pad}{lead}["
+        last = len(value) - 1
+        for place, below in enumerate(value):
+            yield from _lines(below, depth + 1, "", "," if place < last else "")
+        yield f"{pad}]{tail}"
+    elif isinstance(value, str) and "\n" in value:
+        parts = value.split("\n")
+        yield f"{pad}{lead}text of {len(parts)} lines{tail}"
+        for place, part in enumerate(parts):
+            mark = "\u23ce" if place < len(parts) - 1 else ""
+            yield f"{pad}  {GUTTER}{visible_line(part)}{mark}"
+    else:
+        yield f"{pad}{lead}{_scalar(value)}{tail}"
+
+
+def _scalar(value: Json) -> str:
+    return visible_line(jsontext.compact(value).decode("utf-8"))

@@ -1,0 +1,194 @@
+"""Paints the table's rows: glyph and word, bold until seen, dimmed when decided, chips."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
+from lineclear.ui import cells, theme, words
+from lineclear.ui.cells import Column
+from lineclear.ui.queue_model import Role
+
+Index = QModelIndex | QPersistentModelIndex
+
+_GLYPHS = {
+    State.PENDING: "state-waiting",
+    State.HELD: "state-held",
+    State.APPROVED: "state-handed",
+    State.LAPSED: "state-expired",
+    State.DENIED: "state-denied",
+    State.EXPIRED: "state-expired",
+    State.WITHDRAWN: "state-withdrawn",
+    State.RUNNING: "state-running",
+    State.UNCERTAIN: "state-uncertain",
+    State.STRAY: "state-unreadable",
+    State.DAMAGED: "state-unreadable",
+    State.UNREADABLE: "state-unreadable",
+    State.RESUMABLE: "state-resume",
+}
+_OUTCOME_GLYPHS = {
+    "error": "state-failed",
+    "denied": "state-denied",
+    "expired": "state-expired",
+    "withdrawn": "state-withdrawn",
+    "refused": "state-failed",
+}
+
+
+def glyph_of(row: Row) -> str:
+    """The name of the shape that stands for a row's state."""
+    if row.state is State.DONE:
+        return _OUTCOME_GLYPHS.get(row.outcome or "", "state-finished")
+    return _GLYPHS[row.state]
+
+
+def colour_of(row: Row, tokens: theme.Tokens) -> str:
+    """The colour of that shape: red only where something may have run or failed."""
+    if row.state is State.UNCERTAIN or (row.state is State.DONE and row.outcome == "error"):
+        return tokens.stop
+    if row.state in (State.LAPSED, State.DAMAGED, State.UNREADABLE, State.STRAY):
+        return tokens.care
+    if row.state is State.PENDING:
+        return tokens.accent
+    if row.state is State.DONE and row.outcome == "ok":
+        return tokens.ok
+    return tokens.muted
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Draws one cell; asks the model for nothing but its roles."""
+
+    def __init__(self, look: theme.Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._fonts: dict[tuple[bool, bool], QFont] = {}
+        self.row_height = theme.ROW_HEIGHT
+
+    def _font(self, *, mono: bool, bold: bool) -> QFont:
+        font = self._fonts.get((mono, bold))
+        if font is None:
+            font = theme.mono_font() if mono else theme.body_font(tabular=True)
+            font.setBold(bold)
+            self._fonts[(mono, bold)] = font
+        return font
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
+        """Rows are of one height; a column is as wide as its text."""
+        bold = bool(index.data(Role.UNSEEN))
+        metrics = QFontMetrics(self._font(mono=index.column() == Column.ARGUMENTS, bold=bold))
+        width = metrics.horizontalAdvance(str(index.data() or "")) + 20
+        if index.column() == Column.STATE:
+            width += theme.GLYPH + 8
+        return QSize(width, self.row_height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw background, mark, chips and text."""
+        row = index.data(Role.ROW)
+        if not isinstance(row, Row):
+            return
+        t = self._look.tokens
+        rect = option.rect
+        unseen = bool(index.data(Role.UNSEEN))
+        tombstone = bool(index.data(Role.TOMBSTONE))
+        painter.save()
+        self._background(painter, option, index, t, unseen=unseen and not tombstone)
+        content = rect.adjusted(8, 0, -8, 0)
+        if index.column() == Column.STATE:
+            content = self._state(painter, option, content, row, t, dim=tombstone)
+        elif index.column() == Column.ARGUMENTS:
+            content = self._chips(painter, content, row, t)
+        colour = t.muted if tombstone or _is_secondary(index.column()) else t.text
+        if index.column() == Column.PROCESS and row.process.value == "dead" and not row.closed:
+            colour = t.care
+        painter.setPen(QColor(colour))
+        mono = index.column() == Column.ARGUMENTS and row.tool is not None
+        painter.setFont(self._font(mono=mono, bold=unseen and not tombstone and not mono))
+        text = str(index.data() or "")
+        middle = index.column() == Column.ARGUMENTS
+        mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
+        shown = painter.fontMetrics().elidedText(text, mode, max(0, content.width()))
+        right = index.column() in cells.NUMERIC
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        painter.drawText(content, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
+        painter.restore()
+
+    def _background(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: Index,
+        t: theme.Tokens,
+        *,
+        unseen: bool,
+    ) -> None:
+        rect = option.rect
+        view = option.widget
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        current = isinstance(view, QTableView) and view.currentIndex().row() == index.row()
+        painter.fillRect(rect, QColor(t.selected if selected else t.base))
+        painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.line))
+        first = isinstance(view, QTableView) and (
+            view.horizontalHeader().visualIndex(index.column()) == 0
+        )
+        if first and (unseen or (selected and current)):
+            edge = QRect(rect.left(), rect.top(), 3, rect.height() - 1)
+            painter.fillRect(edge, QColor(t.accent))
+        if current and isinstance(view, QTableView) and view.hasFocus():
+            painter.fillRect(QRect(rect.left(), rect.top(), rect.width(), 1), QColor(t.accent))
+            painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.accent))
+
+    def _state(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        content: QRect,
+        row: Row,
+        t: theme.Tokens,
+        *,
+        dim: bool,
+    ) -> QRect:
+        ratio = option.widget.devicePixelRatioF()
+        colour = t.muted if dim else colour_of(row, t)
+        pixmap = theme.glyph(glyph_of(row), colour, ratio)
+        top = content.top() + (content.height() - theme.GLYPH) // 2
+        painter.drawPixmap(content.left() + 2, top, pixmap)
+        return content.adjusted(theme.GLYPH + 10, 0, 0, 0)
+
+    def _chips(self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens) -> QRect:
+        stops = set(words.stop_codes(row))
+        font = theme.small_font()
+        metrics = QFontMetrics(font)
+        painter.setFont(font)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        right = content.right()
+        for label in reversed(cells.chips(row)):
+            width = metrics.horizontalAdvance(label) + 12
+            if right - width < content.left() + 120:
+                break
+            top = content.top() + (content.height() - metrics.height() - 2) // 2
+            box = QRect(right - width, top, width, metrics.height() + 2)
+            quiet = label == "foreign"
+            strong = bool(stops) and not quiet
+            back = t.note_back if quiet else t.stop_back if strong else t.care_back
+            ink = t.muted if quiet else t.stop if strong else t.care
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(back))
+            painter.drawRoundedRect(box, 4, 4)
+            painter.setPen(QColor(ink))
+            painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
+            right -= width + 4
+        return QRect(content.left(), content.top(), right - content.left() - 4, content.height())
+
+
+def _is_secondary(column: int) -> bool:
+    return column in (
+        Column.AGENT,
+        Column.ITERATION,
+        Column.CALLS,
+        Column.TOKENS,
+        Column.PROCESS,
+        Column.EXPIRES,
+    )

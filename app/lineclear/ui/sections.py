@@ -1,0 +1,64 @@
+"""The sidebar's sections: every row is counted in exactly one, history beside them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
+
+
+class Section(StrEnum):
+    """A group of rows by what they need from a person."""
+
+    WAITING = "Waiting"
+    HANDED_OVER = "Handed over"
+    RUNNING = "Running"
+    MAY_HAVE_RUN = "May have run"
+    TO_RESUME = "To resume"
+    UNREADABLE = "Unreadable"
+    FINISHED = "Finished today"
+    HISTORY = "History"
+
+
+OPEN_SECTIONS = (
+    Section.WAITING,
+    Section.HANDED_OVER,
+    Section.RUNNING,
+    Section.MAY_HAVE_RUN,
+    Section.TO_RESUME,
+    Section.UNREADABLE,
+)
+CLOSED_SECTIONS = (Section.FINISHED, Section.HISTORY)
+
+_BY_STATE = {
+    State.PENDING: Section.WAITING,
+    State.HELD: Section.HANDED_OVER,
+    State.APPROVED: Section.HANDED_OVER,
+    State.LAPSED: Section.HANDED_OVER,
+    State.DENIED: Section.HANDED_OVER,
+    State.EXPIRED: Section.HANDED_OVER,
+    State.RUNNING: Section.RUNNING,
+    State.UNCERTAIN: Section.MAY_HAVE_RUN,
+    State.RESUMABLE: Section.TO_RESUME,
+    State.UNREADABLE: Section.UNREADABLE,
+    State.DAMAGED: Section.UNREADABLE,
+    State.STRAY: Section.UNREADABLE,
+}
+
+
+def section_of(row: Row, now: datetime) -> Section:
+    """Give the one section whose count includes ROW; NOW tells which day "today" is."""
+    if not row.closed and row.state in _BY_STATE:
+        return _BY_STATE[row.state]
+    ended = row.ended_at
+    if ended is not None and ended.astimezone().date() == now.astimezone().date():
+        return Section.FINISHED
+    return Section.HISTORY
+
+
+def shows(section: Section, row: Row, now: datetime) -> bool:
+    """Tell whether SECTION lists ROW: history lists all that is closed, today's included."""
+    home = section_of(row, now)
+    return home is section or (section is Section.HISTORY and home is Section.FINISHED)

@@ -1,0 +1,50 @@
+"""Every coroutine of the window has an owner that keeps it alive and reports its failure."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Tasks:
+    """Owns the window's coroutines on one event loop; `close` cancels and awaits them all."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        on_error: Callable[[str, BaseException], None] | None = None,
+    ) -> None:
+        self._loop = loop
+        self.on_error = on_error
+        self._live: set[asyncio.Task[Any]] = set()
+
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        """Run WORK; its failure goes to `on_error` with the name."""
+        task = self._loop.create_task(work, name=name)
+        self._live.add(task)
+        task.add_done_callback(self._settle)
+        return task
+
+    def _settle(self, task: asyncio.Task[Any]) -> None:
+        self._live.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is None:
+            return
+        log.error("%s failed", task.get_name(), exc_info=error)
+        if self.on_error is not None:
+            self.on_error(task.get_name(), error)
+
+    async def close(self) -> None:
+        """Cancel everything that still runs and wait until it has ended."""
+        while self._live:
+            live = tuple(self._live)
+            for task in live:
+                task.cancel()
+            await asyncio.gather(*live, return_exceptions=True)
+            self._live.difference_update(live)

@@ -1,0 +1,44 @@
+"""Budget totals over sets of rows: a run's counters are totals already, so each run counts once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import words
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Tool calls and tokens over the runs of some rows; None: nobody reports them."""
+
+    rows: int = 0
+    tool_calls: int | None = None
+    tokens: int | None = None
+
+    def sentence(self, noun: str, scope: str) -> str:
+        """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`."""
+        parts = [f"{self.rows} {noun}"]
+        if self.tool_calls is not None:
+            parts.append(words.count(self.tool_calls, "tool call"))
+        if self.tokens is not None:
+            parts.append(f"{words.amount(self.tokens)} tokens")
+        text = " \u00b7 ".join(parts)
+        return f"{text} {scope}" if len(parts) > 1 else text
+
+
+def total(rows: Iterable[Row]) -> Totals:
+    """Add up ROWS, the largest figures of each run once."""
+    number = 0
+    calls: dict[str, int] = {}
+    tokens: dict[str, int] = {}
+    for row in rows:
+        number += 1
+        if row.counters.tool_calls is not None:
+            calls[row.run] = max(calls.get(row.run, 0), row.counters.tool_calls)
+        if row.counters.tokens is not None:
+            tokens[row.run] = max(tokens.get(row.run, 0), row.counters.tokens)
+    return Totals(
+        number, sum(calls.values()) if calls else None, sum(tokens.values()) if tokens else None
+    )

@@ -1,0 +1,526 @@
+"""The main window: puts the panes together and passes their signals on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QMainWindow,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.settings import default_source
+from lineclear.core.ledger.state import State
+from lineclear.ui import theme, words
+from lineclear.ui.actions import Actions
+from lineclear.ui.arming import Act
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.empty_state import EmptyState
+from lineclear.ui.filtering import parse_filter
+from lineclear.ui.flow import DecisionFlow
+from lineclear.ui.key_list import KeyList
+from lineclear.ui.keys import KeyWatch
+from lineclear.ui.labels import ElidedLabel, PlainLabel
+from lineclear.ui.queue_model import QueueModel, Scope
+from lineclear.ui.reading.pane import ReadingPane
+from lineclear.ui.sections import Section
+from lineclear.ui.sidebar import Sidebar
+from lineclear.ui.table_view import QueueView
+from lineclear.ui.tasks import Tasks
+from lineclear.ui.totals import total
+from lineclear.ui.tray import Tray
+from lineclear.ui.window_state import WindowState
+
+FILTER_AFTER_MS = 60
+COUNT_AFTER_MS = 120
+DEMO = "Demo: pretend agents, nothing real runs."
+TRAY_CLOSE = "Lineclear keeps watching in the tray."
+THREE_LINES = """\
+from lineclear import Gate
+
+gate = Gate("my-agent")
+@gate.guard
+async def send_refund(customer: str, amount: int) -> str: ...
+"""
+
+
+class MainWindow(QMainWindow):
+    """One window with sidebar, table and reading pane.
+
+    Signals:
+        ended: the operator wants the program to end.
+    """
+
+    ended = Signal()
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        look: theme.Theme,
+        tasks: Tasks,
+        app: QApplication,
+        *,
+        state: WindowState | None = None,
+        demo: bool = False,
+    ) -> None:
+        super().__init__()
+        self.setObjectName("window")
+        self.setWindowTitle("Lineclear")
+        self.setWindowIcon(theme.app_icon())
+        self._bridge = bridge
+        self._tasks = tasks
+        self._state = state or WindowState()
+        self._demo = demo
+        self._ending = False
+        self._complete = False
+        self._health: tuple[SourceHealth, ...] = ()
+        self.model = QueueModel(self)
+        self.sidebar = Sidebar(look)
+        self.table = QueueView(self.model, look)
+        self.pane = ReadingPane(look, tasks)
+        self.tray = Tray(look, self)
+        self.flow = DecisionFlow(
+            self.pane,
+            self.model,
+            bridge,
+            tasks,
+            on_screen=self.on_screen,
+            selected=lambda: len(self.table.selectionModel().selectedRows()),
+            parent=self,
+        )
+        self.actions_table = Actions(self, letters=bridge.settings.letters)
+        self._build()
+        self._connect()
+        self._keys = KeyWatch(app, self, self.flow, lambda: self._bridge.settings.letters)
+        self._restore()
+        self._counts()
+
+    # --- Building -------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.empty = EmptyState()
+        self._middle = QStackedWidget()
+        self._middle.addWidget(self.table)
+        self._middle.addWidget(self.empty)
+        self.panes = QSplitter(Qt.Orientation.Horizontal)
+        self.panes.setObjectName("panes")
+        self.panes.setHandleWidth(1)
+        self.panes.setChildrenCollapsible(False)
+        self.sidebar.setMinimumWidth(150)
+        self._middle.setMinimumWidth(300)
+        self.pane.setMinimumWidth(420)
+        for place, (widget, stretch) in enumerate(
+            ((self.sidebar, 0), (self._middle, 3), (self.pane, 2))
+        ):
+            self.panes.addWidget(widget)
+            self.panes.setStretchFactor(place, stretch)
+        shell = QWidget()
+        shell.setObjectName("shell")
+        box = QVBoxLayout(shell)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        if self._demo:
+            box.addWidget(self._strip(DEMO, "demo", ("endDemo", "End the demo", self.quit)))
+        self._tray_strip = self._strip(
+            TRAY_CLOSE,
+            "trayStrip",
+            ("trayOk", "OK", self._hide_to_tray),
+            ("trayQuit", "Quit instead", self.quit),
+        )
+        self._tray_strip.hide()
+        box.addWidget(self._tray_strip)
+        box.addWidget(self._top())
+        box.addWidget(_separator())
+        self.trouble = self._strip("", "trouble")
+        self.trouble.hide()
+        box.addWidget(self.trouble)
+        box.addWidget(self.panes, 1)
+        box.addWidget(_separator())
+        box.addWidget(self._bottom())
+        self.setCentralWidget(shell)
+        self.resize(1280, 780)
+        self.setMinimumSize(900, 520)
+
+    def _top(self) -> QWidget:
+        top = QWidget()
+        top.setObjectName("topBar")
+        self.filter = QLineEdit()
+        self.filter.setObjectName("filter")
+        self.filter.setAccessibleName("Filter")
+        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"      /')
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(520)
+        self.quiet = QPushButton("Quiet")
+        self.quiet.setObjectName("quiet")
+        self.quiet.setCheckable(True)
+        self.quiet.setToolTip("No notifications while this is on")
+        keys = QPushButton("Keys")
+        keys.setObjectName("keys")
+        keys.clicked.connect(self.show_keys)
+        line = QHBoxLayout(top)
+        line.setContentsMargins(12, 8, 12, 8)
+        line.setSpacing(8)
+        line.addWidget(self.filter, 1)
+        line.addStretch(1)
+        for button in (self.quiet, keys):
+            button.setProperty("flat", True)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            line.addWidget(button)
+        return top
+
+    def _bottom(self) -> QWidget:
+        bottom = QWidget()
+        bottom.setObjectName("statusLine")
+        self.totals = ElidedLabel(name="totals")
+        self.watching = PlainLabel(name="watching")
+        line = QHBoxLayout(bottom)
+        line.setContentsMargins(14, 5, 14, 5)
+        for label in (self.totals, self.watching):
+            label.setProperty("tone", "muted")
+            label.setFont(theme.small_font(tabular=True))
+        line.addWidget(self.totals, 1)
+        line.addWidget(self.watching)
+        return bottom
+
+    def _strip(self, text: str, name: str, *buttons: tuple[str, str, object]) -> QWidget:
+        strip = QFrame()
+        strip.setObjectName(f"{name}Strip")
+        strip.setProperty("banner", "demo")
+        line = QHBoxLayout(strip)
+        line.setContentsMargins(14, 6, 12, 6)
+        line.setSpacing(12)
+        label = PlainLabel(text, name=name)
+        label.setWordWrap(True)
+        line.addWidget(label, 1)
+        for button_name, words_, act in buttons:
+            button = QPushButton(words_)
+            button.setObjectName(button_name)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(act)
+            line.addWidget(button)
+        return strip
+
+    def _connect(self) -> None:
+        self.table.chosen.connect(self.flow.show)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selection())
+        self.sidebar.section_chosen.connect(lambda _section: self._rescope())
+        self.sidebar.source_chosen.connect(lambda _source: self._rescope())
+        self.sidebar.add_folder.connect(self.ask_folder)
+        self.empty.wanted.connect(self._empty_wanted)
+        self.flow.settled.connect(self._settled)
+        self.flow.show_id.connect(self.table.choose)
+        self._bridge.arrived.connect(self._arrived)
+        self._bridge.settings_changed.connect(
+            lambda settings: self.actions_table.use_letters(on=settings.letters)
+        )
+        self.tray.opened.connect(self.bring)
+        self.tray.quit_wanted.connect(self.quit)
+        self.quiet.toggled.connect(lambda on: setattr(self.tray, "quiet", on))
+        self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
+        self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
+        self._count_timer = _later(self, COUNT_AFTER_MS, self._counts)
+        self.model.counted.connect(self._want_counts)
+        self._seconds = QTimer(self)
+        self._seconds.setInterval(1000)
+        self._seconds.timeout.connect(self.flow.second)
+        self._seconds.start()
+        for name, act in {
+            "approve": lambda: self.flow.letter(Act.APPROVE),
+            "resume": lambda: self.flow.letter(Act.RESUME),
+            "deny": self.flow.deny,
+            "modify": self.flow.open_modify,
+            "submit": self.flow.submit,
+            "show_new": self.flow.show_new,
+            "next": lambda: self.table.step(1),
+            "previous": lambda: self.table.step(-1),
+            "next_waiting": self._next_waiting,
+            "to_end": self.pane.to_end,
+            "panes": self._next_pane,
+            "filter": self._to_filter,
+            "back": self._back,
+            "keys": self.show_keys,
+            "quit": self.quit,
+        }.items():
+            self.actions_table[name].triggered.connect(act)
+
+    # --- What arrives ---------------------------------------------------------------------------
+
+    def _arrived(self, diff: Diff) -> None:
+        self._tell_tray(diff)
+        self.model.apply(diff)
+        self.flow.take(diff)
+        if diff.health is not None:
+            self._health = diff.health
+        if diff.complete:
+            self._complete = True
+        if diff.health is not None or diff.complete:
+            self._want_counts()
+
+    def _tell_tray(self, diff: Diff) -> None:
+        if self._complete and not self.on_screen():
+            for row in diff.added:
+                if row.state is State.PENDING:
+                    self.tray.new_call(row)
+
+    def _want_counts(self) -> None:
+        if not self._count_timer.isActive():
+            self._count_timer.start()
+
+    def _counts(self) -> None:
+        counts = self.model.counts()
+        waiting = counts[Section.WAITING]
+        self.setWindowTitle(f"Lineclear \u00b7 {waiting} waiting" if waiting else "Lineclear")
+        self.tray.show_count(waiting)
+        self.sidebar.show_counts(counts)
+        self.sidebar.show_sources(
+            self._health, {one.path: self.model.source_count(one.path) for one in self._health}
+        )
+        self._show_totals()
+        self._show_trouble(self._health)
+        self._show_empty(counts)
+
+    def _show_totals(self) -> None:
+        chosen = self.table.selected_ids()
+        if len(chosen) > 1:
+            rows = [row for row_id in chosen if (row := self.model.row(row_id)) is not None]
+            self.totals.setText(total(rows).sentence("selected", "over the selection"))
+        else:
+            waiting = total(self.model.rows_in(Section.WAITING))
+            self.totals.setText(waiting.sentence("waiting", "over all that waits"))
+        folders = len(self._health) or len(self._bridge.settings.sources)
+        self.watching.setText(
+            f"watching {words.count(folders, 'folder')}" if self._complete else "reading\u2026"
+        )
+
+    def _show_trouble(self, health: Sequence[SourceHealth]) -> None:
+        told = [visible_line(one.sentence, 300) for one in health if not one.ok and one.sentence]
+        label = self.trouble.findChild(PlainLabel)
+        if isinstance(label, PlainLabel):
+            label.setText("\n".join(told[:3]))
+        self.trouble.setVisible(bool(told))
+
+    def _show_empty(self, counts: dict[Section, int]) -> None:
+        if self.model.rowCount():
+            self._middle.setCurrentWidget(self.table)
+            return
+        scope = self.model.scope
+        hidden = self.model.hidden_by_filter()
+        if scope.filter.wrong:
+            self.empty.say(
+                f"Not understood: {visible_line(' '.join(scope.filter.wrong), 80)}", "clear"
+            )
+        elif scope.filter:
+            self.empty.say(words.nothing_matches(hidden), "clear")
+        elif not self._bridge.settings.sources:
+            self.empty.say(
+                "No folder is watched. Agents leave calls in "
+                f"{visible_line(str(default_source()))}.",
+                "add",
+                "copy",
+            )
+        elif not self._complete:
+            self.empty.say("Reading the folders\u2026")
+        elif scope.section is Section.WAITING:
+            running = counts[Section.RUNNING]
+            folders = len(self._health) or len(self._bridge.settings.sources)
+            anything = any(number for number in counts.values())
+            self.empty.say(
+                words.nothing_waits(running, folders), *(() if anything else ("add", "copy"))
+            )
+        else:
+            self.empty.say(f"Nothing under \u201c{scope.section.value}\u201d.")
+        self._middle.setCurrentWidget(self.empty)
+
+    # --- What is chosen -------------------------------------------------------------------------
+
+    def _rescope(self) -> None:
+        self._filter_timer.stop()
+        section = self.sidebar.section()
+        self.model.set_scope(
+            Scope(section, self.sidebar.source(), parse_filter(self.filter.text()))
+        )
+        self._counts()
+
+    def _selection(self) -> None:
+        self._show_totals()
+        self.flow.selection_changed()
+
+    def _settled(self, origin: Origin) -> None:
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        settings = self._bridge.settings
+        if origin is Origin.KEY and settings.after_decision == "next":
+            self._next_waiting()
+
+    def _next_waiting(self) -> None:
+        row_id = self.model.next_waiting(self.table.current_id or None)
+        if row_id is not None:
+            self.table.choose(row_id)
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _next_pane(self) -> None:
+        focus = QApplication.focusWidget()
+        stops: list[QWidget] = [self.sidebar.sections, self.table, self.pane.tabs.tabBar()]
+        here = next(
+            (
+                place
+                for place, stop in enumerate((self.sidebar, self._middle, self.pane))
+                if focus is not None and (stop is focus or stop.isAncestorOf(focus))
+            ),
+            -1,
+        )
+        stops[(here + 1) % len(stops)].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _to_filter(self) -> None:
+        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.filter.selectAll()
+
+    def _back(self) -> None:
+        if self.flow.back():
+            return
+        if self.filter.text():
+            self.filter.clear()
+            self._rescope()
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _empty_wanted(self, name: str) -> None:
+        if name == "clear":
+            self.filter.clear()
+            self._rescope()
+        elif name == "add":
+            self.ask_folder()
+        else:
+            QGuiApplication.clipboard().setText(THREE_LINES)
+
+    def ask_folder(self) -> None:
+        """Ask for one more folder to watch."""
+        dialog = QFileDialog(self, "Watch a folder", str(Path.home()))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(
+            lambda path: self._tasks.start(
+                self._bridge.add_source(Path(path)), name="watch a folder"
+            )
+        )
+        dialog.open()
+
+    def show_keys(self) -> None:
+        """Show the list of keys."""
+        KeyList(self).open()
+
+    # --- The window itself ----------------------------------------------------------------------
+
+    def on_screen(self) -> bool:
+        """Whether this window is before the eyes: active, exposed and not minimised."""
+        handle = self.windowHandle()
+        return (
+            bool(handle) and handle.isExposed() and self.isActiveWindow() and not self.isMinimized()
+        )
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the flow at once when the window comes before the eyes or leaves them."""
+        handled = super().event(event)
+        if event.type() in (
+            QEvent.Type.WindowActivate,
+            QEvent.Type.WindowDeactivate,
+            QEvent.Type.WindowStateChange,
+        ):
+            self.flow.pulse()
+            if event.type() == QEvent.Type.WindowActivate:
+                self.tray.seen()
+        return handled
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """The tray may have come up since."""
+        super().showEvent(event)
+        self.tray.begin()
+
+    def bring(self) -> None:
+        """Show the window because the operator asked for it."""
+        self.show()
+        if self.isMinimized():
+            self.showNormal()
+        self.raise_()
+        self.activateWindow()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        """Close into the tray where there is one; else the program ends."""
+        if self._ending or self._demo or not self.tray.available():
+            event.accept()
+            self.quit()
+            return
+        event.ignore()
+        if self._state.told_tray:
+            self.hide()
+        else:
+            self._tray_strip.show()
+
+    def _hide_to_tray(self) -> None:
+        self._state = self._state.model_copy(update={"told_tray": True})
+        self._tray_strip.hide()
+        self.hide()
+
+    def quit(self) -> None:
+        """End the program."""
+        if not self._ending:
+            self._ending = True
+            self.tray.end()
+            self.ended.emit()
+
+    # --- Keeping its shape ----------------------------------------------------------------------
+
+    def _restore(self) -> None:
+        if self._state.geometry:
+            self.restoreGeometry(QByteArray.fromHex(self._state.geometry.encode()))
+        panes = list(self._state.panes)
+        self.panes.setSizes(panes if len(panes) == 3 else [190, 600, 490])
+        if self._state.columns:
+            self.table.horizontalHeader().restoreState(
+                QByteArray.fromHex(self._state.columns.encode())
+            )
+
+    def state(self) -> WindowState:
+        """How the window is now, to be kept."""
+        columns = self.table.horizontalHeader().saveState()
+        return WindowState(
+            geometry=bytes(self.saveGeometry().toHex().data()).decode(),
+            panes=tuple(self.panes.sizes()),
+            columns=bytes(columns.toHex().data()).decode(),
+            told_tray=self._state.told_tray,
+        )
+
+    def report(self, name: str, error: BaseException) -> None:
+        """Say that something of ours failed; the log has the rest."""
+        self.flow.hint(f"Could not {visible_line(name)}: {type(error).__name__}.")
+
+
+def _separator() -> QFrame:
+    line = QFrame()
+    line.setObjectName("separator")
+    return line
+
+
+def _later(parent: QObject, milliseconds: int, act: object) -> QTimer:
+    timer = QTimer(parent)
+    timer.setSingleShot(True)
+    timer.setInterval(milliseconds)
+    timer.timeout.connect(act)
+    return timer
