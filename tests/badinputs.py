@@ -48,7 +48,7 @@ class BadPlace:
 
 @dataclass(frozen=True, slots=True)
 class Fixture:
-    """One checkpoint printed by a system's own types; `loads`: whether that system reads it back."""
+    """One checkpoint printed by its system's own types; `loads`: whether that reads it back."""
 
     name: str
     path: Path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -75,7 +76,9 @@ def read_file(
             "open_failed", f"{_shown(name)} cannot be read: {why.strerror or why}.", name
         ) from why
     finally:
-        os.close(descriptor)
+        # Nothing was written through it.
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
     same = (
         before.st_size == after.st_size == len(raw)
         and before.st_mtime_ns == after.st_mtime_ns

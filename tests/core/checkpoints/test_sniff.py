@@ -1,0 +1,115 @@
+import hashlib
+import json
+import os
+from typing import Any
+
+import pytest
+
+from lineclear.core.checkpoints import FORMATS, MISSING, Checkpoint, FileRule, Json, PendingCall
+from lineclear.core.checkpoints import read_checkpoint as read
+from lineclear.core.errors import Unreadable
+from tests.badinputs import FIXTURES, document, encoded
+
+A3S = [
+    "legacy_v0_from_seed_test",
+    "medium_40_rounds_binding_reports",
+    "numbers_extremes",
+    "small_one_round",
+    "future_schema_v2_must_be_refused",
+]
+STARWEAVER = [
+    "v041_waiting_one_approval",
+    "v041_run_failed",
+    "v0150_checkpoint_bare",
+    "v0150_approval_record_versioned_envelope",
+]
+
+
+def refusal(raw: bytes) -> Unreadable:
+    with pytest.raises(Unreadable) as refused:
+        read(raw)
+    return refused.value
+
+
+@pytest.mark.parametrize("system, names", [("a3s", A3S), ("starweaver", STARWEAVER)])
+def test_other_systems_are_told_apart_and_not_read_yet(system: str, names: list[str]):
+    for name in names:
+        refused = refusal((FIXTURES / system / f"{name}.json").read_bytes())
+        assert refused.code == "unsupported_system"
+        assert f"a checkpoint of {system}," in str(refused)
+
+
+def test_an_encrypted_checkpoint_is_not_called_corrupt():
+    refused = refusal(b"A3SE\x01" + os.urandom(64))
+    assert refused.code == "encrypted"
+    assert "encrypted at rest" in str(refused)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{}, {"a": 1}, {"schema": "x", "version": 1, "payload": {}}, {"steps": []}, {"run_id": "r"}],
+)
+def test_an_object_of_no_known_system_is_refused(other: dict[str, Any]):
+    assert refusal(json.dumps(other).encode()).code == "unknown_system"
+
+
+@pytest.mark.parametrize(
+    "key", ["tool_name", "arguments", "steps", "tool_calls_consumed", "inputs"]
+)
+def test_one_missing_field_is_named_instead_of_the_system_doubted(key: str):
+    whole = document()
+    del whole[key]
+    refused = refusal(json.dumps(whole).encode())
+    assert refused.code == "missing_field"
+    assert f"'{key}'" in str(refused)
+
+
+def test_keys_of_other_systems_do_not_turn_a_call_into_something_else():
+    raw = encoded(checkpoint_id="c", state={}, messages=[], run_id="r", turn=1)
+    checkpoint = read(raw)
+    assert checkpoint.system == "lc-agents"
+    assert checkpoint.sha256 == hashlib.sha256(raw).hexdigest()
+
+
+class Toy:
+    """A fourth system: a question in a file of its own."""
+
+    name: str = "toy"
+    files: tuple[FileRule, ...] = (FileRule(folder=("asks",), pattern=r"[0-9]+\.toy\.json"),)
+    claim_by_rename: bool = False
+
+    def looks_like(self, document: dict[str, Json]) -> bool:
+        return "toy" in document
+
+    def read(self, raw: bytes, document: dict[str, Json]) -> Checkpoint:
+        if not isinstance(document["toy"], str):
+            raise Unreadable("wrong_type", "The field 'toy' is no text.")
+        return Checkpoint(
+            system=self.name,
+            raw=raw,
+            sha256=hashlib.sha256(raw).hexdigest(),
+            document=document,
+            calls=(PendingCall(document["toy"], document.get("with")),),
+        )
+
+    def native_decision(
+        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+    ) -> Json:
+        return {"play": verdict == "approve"}
+
+    def arguments_path(self) -> tuple[str, ...]:
+        return ("with",)
+
+
+def test_a_fourth_system_is_one_class_and_one_entry(monkeypatch: pytest.MonkeyPatch):
+    raw = b'{"toy":"ball","with":{"size":1.50}}'
+    assert refusal(raw).code == "unknown_system"
+    monkeypatch.setitem(FORMATS, "toy", Toy())
+    checkpoint = read(raw)
+    assert checkpoint.system == "toy"
+    assert checkpoint.calls[0].tool == "ball"
+    assert FORMATS[checkpoint.system].native_decision(checkpoint.calls[0], "deny") == {
+        "play": False
+    }
+    assert refusal(b'{"toy":1}').code == "wrong_type"
+    assert read(encoded()).system == "lc-agents"
