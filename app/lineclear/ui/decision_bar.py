@@ -36,7 +36,6 @@ class DecisionBar(QWidget):
         self.deny = DecisionButton("Deny\u2026", "deny")
         self.modify = DecisionButton("Modify\u2026", "modify")
         self.take_back = DecisionButton("Take back", "takeBack")
-        self.set_command = DecisionButton("Set a resume command\u2026", "setCommand")
         self.it_ran = DecisionButton("It ran\u2026", "itRan")
         self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")
         self.ask_again = DecisionButton("Ask again", "askAgain")
@@ -52,7 +51,6 @@ class DecisionBar(QWidget):
             self.it_did_not,
             self.ask_again,
             self.leave_it,
-            self.set_command,
         )
         for button in left:
             line.addWidget(button)
@@ -79,7 +77,6 @@ class DecisionBar(QWidget):
             self.deny: offer.deny,
             self.modify: offer.modify,
             self.take_back: offer.take_back,
-            self.set_command: offer.set_command,
             self.it_ran: offer.resolve,
             self.it_did_not: offer.resolve,
             self.ask_again: offer.resolve,

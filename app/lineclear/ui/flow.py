@@ -92,6 +92,7 @@ class DecisionFlow(QObject):
         self._me: Person | None = None
         self._new_id = ""
         pane.bar.wanted.connect(self.wanted)
+        pane.set_command.pressed_by.connect(lambda origin: self.wanted("setCommand", origin))
         pane.editor.sent.connect(self._sent)
         pane.editor.left.connect(self.close_editor)
         pane.modify.left.connect(self.close_modify)
@@ -280,6 +281,7 @@ class DecisionFlow(QObject):
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self._pane.bar.show_offer(self._offer, busy=bool(self._busy))
+        self._pane.set_command.setVisible(self._offer.set_command)
         self._show_readiness()
         return fresh
 

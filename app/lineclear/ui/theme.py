@@ -254,6 +254,9 @@ def stylesheet(t: Tokens) -> str:
         background: {t.base}; color: {t.muted}; border: none;
         border-bottom: 1px solid {t.line}; padding: 4px 8px;
     }}
+    QHeaderView::up-arrow, QHeaderView::down-arrow {{
+        subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
+    }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
     QTreeView::item {{ padding: 3px 4px; }}
     QTreeView::item:selected {{ background: {t.selected}; color: {t.text}; }}

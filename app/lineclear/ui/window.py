@@ -110,6 +110,7 @@ class MainWindow(QMainWindow):
         self._keys = KeyWatch(app, self, self.flow, lambda: self._bridge.settings.letters)
         self._restore()
         self._counts()
+        self.sidebar.sections.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # --- Building -------------------------------------------------------------------------------
 
@@ -123,7 +124,7 @@ class MainWindow(QMainWindow):
         self.panes.setHandleWidth(1)
         self.panes.setChildrenCollapsible(False)
         self.sidebar.setMinimumWidth(150)
-        self._middle.setMinimumWidth(300)
+        self._middle.setMinimumWidth(340)
         self.pane.setMinimumWidth(420)
         for place, (widget, stretch) in enumerate(
             ((self.sidebar, 0), (self._middle, 3), (self.pane, 2))
@@ -319,7 +320,10 @@ class MainWindow(QMainWindow):
 
     def _show_empty(self, counts: dict[Section, int]) -> None:
         if self.model.rowCount():
-            self._middle.setCurrentWidget(self.table)
+            if self._middle.currentWidget() is not self.table:
+                self._middle.setCurrentWidget(self.table)
+                if self.sidebar.sections.hasFocus():
+                    self.table.setFocus(Qt.FocusReason.OtherFocusReason)
             return
         scope = self.model.scope
         hidden = self.model.hidden_by_filter()
@@ -491,7 +495,7 @@ class MainWindow(QMainWindow):
         if self._state.geometry:
             self.restoreGeometry(QByteArray.fromHex(self._state.geometry.encode()))
         panes = list(self._state.panes)
-        self.panes.setSizes(panes if len(panes) == 3 else [190, 600, 490])
+        self.panes.setSizes(panes if len(panes) == 3 else [176, 650, 454])
         if self._state.columns:
             self.table.horizontalHeader().restoreState(
                 QByteArray.fromHex(self._state.columns.encode())

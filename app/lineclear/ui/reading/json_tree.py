@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -35,6 +35,8 @@ from lineclear.ui.reading.prepared import FIELD_LENGTH
 
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200
+_LEFT = 16
+_RIGHT = 8
 Path = tuple[str | int, ...]
 
 
@@ -185,7 +187,7 @@ class ValueDelegate(QStyledItemDelegate):
         self._body = theme.body_font()
 
     def _width(self, index: Index) -> float:
-        width = self._view.columnWidth(index.column()) - 16
+        width = self._view.columnWidth(index.column()) - _LEFT - _RIGHT
         if index.column() == 0:
             depth, above = 1, index.parent()
             while above.isValid():
@@ -210,7 +212,10 @@ class ValueDelegate(QStyledItemDelegate):
         font = self._body if index.column() == 0 else self._mono
         made = marked_text.layout(str(index.data() or ""), font, self._width(index), t)
         marked_text.draw(
-            painter, made, rect.adjusted(6, 4, -6, 0), t.muted if index.column() == 0 else t.text
+            painter,
+            made,
+            rect.adjusted(_LEFT, 4, -_RIGHT, 0),
+            t.muted if index.column() == 0 else t.text,
         )
 
 
@@ -251,11 +256,11 @@ class JsonView(QTreeView):
         self.scrollToTop()
 
     def _key_width(self, value: Json) -> int:
-        metrics = self.fontMetrics()
+        metrics = QFontMetrics(theme.body_font())
         keys = list(value)[:FETCH] if isinstance(value, dict) else ["9999"]
         widest = max((metrics.horizontalAdvance(visible_line(str(k), 60)) for k in keys), default=0)
-        extra = 40 if self.rootIsDecorated() else 26
-        return min(max(widest + extra, 76), 220)
+        extra = 54 if self.rootIsDecorated() else 40
+        return min(max(widest + extra, 96), 240)
 
     def unfolded(self) -> bool:
         """Whether nothing is folded away."""

@@ -6,12 +6,13 @@ from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme
+from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.console import Console
 from lineclear.ui.decision_bar import DecisionBar
 from lineclear.ui.labels import PlainLabel
@@ -72,6 +73,11 @@ class ReadingPane(QWidget):
         # Two lines always: what stands above the bar never jumps.
         self.sentence.setFixedHeight(2 * self.sentence.fontMetrics().lineSpacing() + 10)
         self.bar = DecisionBar(look)
+        self.set_command = DecisionButton("Set a resume command\u2026", "setCommand")
+        self.set_command.setProperty("flat", True)
+        self.set_command.setFont(theme.small_font())
+        self.set_command.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.set_command.hide()
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty_page())
         self._pages.addWidget(self._reading_page())
@@ -105,6 +111,11 @@ class ReadingPane(QWidget):
         box.addWidget(line)
         box.addWidget(self.banners)
         box.addWidget(self.editor)
+        offered = QHBoxLayout()
+        offered.setContentsMargins(8, 4, 8, 0)
+        offered.addWidget(self.set_command)
+        offered.addStretch(1)
+        box.addLayout(offered)
         box.addWidget(self.sentence)
         box.addWidget(self.bar)
         return page
