@@ -29,6 +29,11 @@ class Unreadable(LineclearError):
         super().__init__(sentence, code=code)
         self.path = None if path is None else os.fspath(path)
 
+    @property
+    def passing(self) -> bool:
+        """Whether this look failed, which says nothing of the file: it may be read another time."""
+        return self.code in ("open_failed", "no_permission", "changed_while_read")
+
 
 class StoreRefused(LineclearError):
     """A folder that cannot be a store: moved, unsafe, or on a file system without exclusive publish."""

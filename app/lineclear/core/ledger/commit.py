@@ -182,7 +182,8 @@ def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
             rest = rest[len(piece) :]
         return _Slot.OURS
     finally:
-        os.close(fd)
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def _could_be_ours(found: os.stat_result, data: bytes) -> bool:
@@ -217,7 +218,8 @@ def _sync_names(dir_fd: int) -> None:
     try:
         system.sync(fd)
     finally:
-        os.close(fd)
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def _check_name(name: str) -> None:

@@ -105,6 +105,8 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     _refuse_other_store(store, shown)
     records = store.known_records(shown.seq, shown.aid)
     decision = records.decision
+    if decision is None:
+        _refuse_unread(records)
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
         raise Refusal(_not_approved(shown, records), code="not_approved")
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
@@ -255,6 +257,8 @@ def _standing(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
     except Unreadable as why:
         if why.code == "absent":
             return None
+        if why.passing:
+            raise
         raise _already(store, shown) from why
     store.sync()
     if decision.nonce == verdict.nonce and misfit(decision, shown) is None:
@@ -268,6 +272,8 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
     try:
         decision, _ = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
+        if why.passing:
+            raise
         return AlreadyDecided(
             f"{_tool(shown)} was already decided, but not readably: {why.sentence} The agent"
             " refuses it and asks again."
@@ -306,6 +312,8 @@ def _refuse_changed_request(store: Store, shown: Shown) -> None:
         aid = shown.aid if shown.seq is None else None
         request = store.reader.request(shown.seq, aid)
     except Unreadable as why:
+        if why.passing:
+            raise
         code = "gone" if why.code == "absent" else "changed"
         raise Refusal(f"The request cannot be decided: {why.sentence}", code=code) from why
     if request.raw != shown.raw:
@@ -322,6 +330,8 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
     except Unreadable as why:
         if why.code in ("absent", "owner"):
             raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain") from why
+        if why.passing:
+            raise
         return
     if isinstance(start, Revoked):
         raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
@@ -340,6 +350,8 @@ def _outcome_stands(store: Store, shown: Shown) -> bool:
     try:
         store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
+        if why.passing:
+            raise
         return why.code not in ("absent", "owner")
     return True
 
@@ -347,8 +359,18 @@ def _outcome_stands(store: Store, shown: Shown) -> bool:
 def _start(store: Store, shown: Shown) -> Start | Revoked | None:
     try:
         return store.reader.start(shown.seq, shown.aid)
-    except Unreadable:
+    except Unreadable as why:
+        if why.passing:
+            raise
         return None
+
+
+def _refuse_unread(records: CallRecords) -> None:
+    """Raise Unreadable where a record may stand that could not be read just now."""
+    for name, code, sentence in records.damaged:
+        unread = Unreadable(code, sentence, name)
+        if unread.passing:
+            raise unread
 
 
 def _not_approved(shown: Shown, records: CallRecords) -> str:

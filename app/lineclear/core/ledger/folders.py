@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreRefused, Unreadable
+from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import sync_folder
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -40,6 +43,34 @@ def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> i
         raise Unreadable(
             "open_failed", f"{_shown(path)} cannot be opened: {detail}.", path
         ) from why
+
+
+def close_folder(fd: int) -> None:
+    """Close a folder's descriptor; nothing was written through it that a failure could lose."""
+    with contextlib.suppress(OSError):
+        os.close(fd)
+
+
+def status_of(fd: int, path: Path) -> os.stat_result:
+    """Describe an open folder; raises Unreadable(open_failed)."""
+    with _looking(path):
+        return os.fstat(fd)
+
+
+def names_in(fd: int, path: Path) -> list[str]:
+    """List an open folder, sorted; raises Unreadable(open_failed)."""
+    with _looking(path):
+        return sorted(os.listdir(fd))
+
+
+def stands(name: str, path: Path, *, dir_fd: int) -> bool:
+    """Tell whether anything stands under NAME in a folder; raises Unreadable(open_failed)."""
+    with _looking(path):
+        try:
+            os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return True
 
 
 def refuse_unsafe(status: os.stat_result, path: Path) -> None:
@@ -90,7 +121,7 @@ def sync_path(path: Path) -> None:
     try:
         sync_folder(fd)
     finally:
-        os.close(fd)
+        close_folder(fd)
 
 
 def _no_folder(name: str | Path, path: Path, dir_fd: int | None) -> Unreadable:
@@ -104,6 +135,19 @@ def _no_folder(name: str | Path, path: Path, dir_fd: int | None) -> Unreadable:
             "symlink", f"{_shown(path)} is a symbolic link, which is never followed.", path
         )
     return Unreadable("not_a_folder", f"{_shown(path)} is not a folder.", path)
+
+
+@contextlib.contextmanager
+def _looking(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as why:
+        raise Unreadable(
+            "open_failed",
+            f"{_shown(path)} cannot be looked at: {oserrors.reason(why)}; {oserrors.cure(why)} and"
+            " try again.",
+            path,
+        ) from why
 
 
 def _shown(path: Path) -> str:

@@ -19,7 +19,14 @@ from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadabl
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.commit import sync_folder
-from lineclear.core.ledger.folders import make_folder, open_folder, refuse_unsafe
+from lineclear.core.ledger.folders import (
+    close_folder,
+    make_folder,
+    names_in,
+    open_folder,
+    refuse_unsafe,
+    status_of,
+)
 from lineclear.core.ledger.layout import APPROVALS, CLAIMED
 from lineclear.core.ledger.records import new_nonce
 from lineclear.core.ledger.store import Shown, Store
@@ -125,14 +132,14 @@ def claimed_checkpoints(store: Store) -> list[Path]:
             return []
         raise
     try:
-        aids = sorted(name for name in os.listdir(fd) if _AID.fullmatch(name))
+        aids = [name for name in names_in(fd, folder) if _AID.fullmatch(name)]
         found = []
         for aid in aids:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Unreadable):
                 found += [folder / aid / n for n in _checkpoint_names(fd, aid)]
         return found
     finally:
-        os.close(fd)
+        close_folder(fd)
 
 
 def claim(store: Store, shown: Shown) -> Claimed:
@@ -281,8 +288,8 @@ def _claimed_folder(store: Store, aid: str) -> Iterator[int]:
             if made:
                 sync_folder(fd)
             fd = open_folder(name, path, dir_fd=fd)
-            opened.callback(os.close, fd)
-            refuse_unsafe(os.fstat(fd), path)
+            opened.callback(close_folder, fd)
+            refuse_unsafe(status_of(fd, path), path)
         yield fd
 
 
@@ -295,8 +302,8 @@ def _folder(store: Store, place: _Place) -> Iterator[int]:
         for name in place.folders:
             path /= name
             fd = open_folder(name, path, dir_fd=fd)
-            opened.callback(os.close, fd)
-            refuse_unsafe(os.fstat(fd), path)
+            opened.callback(close_folder, fd)
+            refuse_unsafe(status_of(fd, path), path)
         yield fd
 
 
@@ -352,8 +359,8 @@ def _place(path: Path) -> _Place:
 def _checkpoint_names(claimed_fd: int, aid: str) -> list[str]:
     fd = open_folder(aid, Path(aid), dir_fd=claimed_fd)
     try:
-        names = sorted(os.listdir(fd))
+        names = names_in(fd, Path(aid))
     finally:
-        os.close(fd)
+        close_folder(fd)
     rules = [rule for f in FORMATS.values() if f.claim_by_rename for rule in f.files]
     return [n for n in names if any(re.fullmatch(rule.pattern, n) for rule in rules)]

@@ -7,10 +7,16 @@ import platform
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lineclear.core.errors import LineclearError
+from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.records import Owner
 
 _MAX_PID = 2**31 - 1
+_known: dict[int, Owner] = {}
+if hasattr(os, "register_at_fork"):
+    # A child, or a child's child, is another process even where it gets a known pid.
+    os.register_at_fork(after_in_child=_known.clear)
 
 
 class Process(StrEnum):
@@ -37,16 +43,14 @@ class LockState:
 
 
 def current_owner() -> Owner:
-    """Describe this very process; what the system does not tell is 0 or ""."""
+    """Describe this very process; what the system does not tell is 0 or "".
+
+    Raises LineclearError (`no_identity`) where the system fails to tell just now.
+    """
     pid = os.getpid()
-    namespace = system.pid_namespace()
-    return Owner(
-        pid=pid,
-        start_ticks=(system.start_ticks(pid) or 0) if namespace else 0,
-        boot_id=boot_id(),
-        pid_ns=namespace,
-        host=platform.node(),
-    )
+    if pid not in _known:
+        _known[pid] = _describe(pid)
+    return _known[pid]
 
 
 def boot_id() -> str:
@@ -77,8 +81,29 @@ def process_of(owner: Owner) -> Process:
         started = system.start_ticks(owner.pid)
     except OSError:
         return Process.UNKNOWN
+    if started is not None and owner.start_ticks == 0:
+        return Process.UNKNOWN
     # A later process may have been given the same pid.
     return Process.ALIVE if started == owner.start_ticks else Process.DEAD
+
+
+def _describe(pid: int) -> Owner:
+    namespace = system.pid_namespace()
+    try:
+        started = system.start_ticks(pid) if namespace else None
+    except OSError as why:
+        raise LineclearError(
+            f"This process cannot be told from others: {oserrors.reason(why)}; "
+            f"{oserrors.cure(why)} and try again.",
+            code="no_identity",
+        ) from why
+    return Owner(
+        pid=pid,
+        start_ticks=started or 0,
+        boot_id=boot_id(),
+        pid_ns=namespace,
+        host=platform.node(),
+    )
 
 
 def starter_process(owner: Owner, lock: LockState) -> Process:

@@ -80,10 +80,10 @@ class AgentLock:
             _check_planted(folder, fd)
             _hold(folder, fd, sys.orig_argv if argv is None else argv)
         except OSError as why:
-            os.close(fd)
+            _close(fd)
             raise _refused(folder, why) from why
         except BaseException:
-            os.close(fd)
+            _close(fd)
             raise
         return cls(folder, fd)
 
@@ -92,12 +92,12 @@ class AgentLock:
         fd, self._fd = self._fd, -1
         if fd < 0:
             return
-        try:
-            # Freed outright, since a forked child may share it; but that child frees nothing.
+        # Freed outright, since a forked child may share it; but that child frees nothing. Where
+        # that fails, closing the descriptor frees it.
+        with contextlib.suppress(OSError):
             if os.getpid() == self._pid:
                 system.release(fd)
-        finally:
-            os.close(fd)
+        _close(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -133,7 +133,7 @@ def look(folder: Path) -> LockState:
     except OSError as why:
         return LockState(held=None, owner=None, note=oserrors.reason(why))
     finally:
-        os.close(fd)
+        _close(fd)
 
 
 # --- Taking it ---------------------------------------------------------------------------------
@@ -150,12 +150,18 @@ def _make_folder(folder: Path) -> None:
         _sync_folder(new.parent)
 
 
+def _close(fd: int) -> None:
+    # What was written through it is synced already.
+    with contextlib.suppress(OSError):
+        os.close(fd)
+
+
 def _sync_folder(folder: Path) -> None:
     fd = folders.open_folder(folder)
     try:
         system.sync(fd)
     finally:
-        os.close(fd)
+        _close(fd)
 
 
 def _check_planted(folder: Path, fd: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +14,8 @@ from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.calls import CallRecords, Shown
-from lineclear.core.ledger.layout import RecordKind, RecordName, record_name
+from lineclear.core.ledger.folders import stands
+from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, record_name
 from lineclear.core.ledger.records import (
     Decision,
     Launch,
@@ -208,9 +208,7 @@ class RecordReader:
     ) -> Iterator[tuple[str, RecordName]]:
         for n in count(1):
             name = record_name(kind, seq=seq, aid=aid, n=n)
-            try:
-                os.stat(name, dir_fd=self.dir_fd, follow_symlinks=False)
-            except FileNotFoundError:
+            if not stands(name, self.store / APPROVALS, dir_fd=self.dir_fd):
                 return
             yield name, RecordName(kind, seq, aid, n)
 

@@ -58,7 +58,8 @@ def read_decision(store: Store, shown: Shown) -> Waiting | Verified | Unfit | Ob
     `writable_by_others` ...), `request_gone`, `request_unreadable`, `start_taken` (the start slot
     is held by no agent's record, so nothing can start).
 
-    Raises MayHaveRun: a start whose owner surely died, or that cannot be read. NotConfirmed.
+    Raises MayHaveRun: a start whose owner surely died, or that is damaged. NotConfirmed.
+    Unreadable whose `passing` is set: a look failed and says nothing; look again.
     """
     fact = observe_fact(store, shown)
     if fact is not None:
@@ -69,6 +70,8 @@ def read_decision(store: Store, shown: Shown) -> Waiting | Verified | Unfit | Ob
     try:
         decision, raw = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
+        if why.passing and why.code != "no_permission":
+            raise
         if why.code != "absent":
             return Unfit(why.code, why.sentence)
         if not expired(shown, read_now()):
@@ -100,6 +103,8 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
             return None
         if why.code == "owner":
             return Unfit("start_taken", why.sentence)
+        if why.passing:
+            raise
         store.sync()
         raise MayHaveRun(
             f"{why.sentence} The call may have run; a person must look and resolve it.", aid
@@ -157,7 +162,9 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
 def _still_holds(store: Store, shown: Shown, verified: Verified) -> bool:
     try:
         _, raw = store.reader.decision(shown.seq, shown.aid)
-    except Unreadable:
+    except Unreadable as why:
+        if why.passing:
+            raise
         return False
     return (
         raw == verified.decision_raw
@@ -184,6 +191,8 @@ def _reread(store: Store, shown: Shown) -> Unfit | None:
     except Unreadable as why:
         if why.code == "absent":
             return Unfit("request_gone", "The request was removed from the store.")
+        if why.passing:
+            raise
         return Unfit("request_unreadable", why.sentence)
     if request.raw != shown.raw:
         return Unfit("request_changed", "The request in the store is not the one that was asked.")

@@ -16,10 +16,14 @@ from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.commit import Commit, commit, replace, sync_folder
 from lineclear.core.ledger.folders import (
+    close_folder,
     make_folder,
     make_folders,
+    names_in,
     open_folder,
     refuse_unsafe,
+    stands,
+    status_of,
 )
 from lineclear.core.ledger.lane import Lane
 from lineclear.core.ledger.layout import (
@@ -82,7 +86,7 @@ class Store:
         self._ledger_fd = _NO_FOLDER
         self._root_fd = open_folder(self.path, self.path)
         try:
-            self._status = os.fstat(self._root_fd)
+            self._status = status_of(self._root_fd, self.path)
             self.owner_uid = self._status.st_uid
             refuse_unsafe(self._status, self.path)
             if found:
@@ -192,15 +196,8 @@ class Store:
 
     def has_request(self, seq: int) -> bool:
         """Tell whether a request of that number stands."""
-        try:
-            os.stat(
-                record_name("request", seq=seq, aid=None),
-                dir_fd=self._ledger_fd,
-                follow_symlinks=False,
-            )
-        except FileNotFoundError:
-            return False
-        return True
+        name = record_name("request", seq=seq, aid=None)
+        return stands(name, self.path / APPROVALS, dir_fd=self._ledger_fd)
 
     def read_request(self, seq: int) -> Shown:
         """Read a native request once and keep the buffer; raises Unreadable."""
@@ -269,10 +266,10 @@ class Store:
 
     def close(self) -> None:
         """Close the descriptors."""
-        for fd in (self._root_fd, self._ledger_fd):
-            if fd != _NO_FOLDER:
-                os.close(fd)
+        open_ones = [fd for fd in (self._root_fd, self._ledger_fd) if fd != _NO_FOLDER]
         self._root_fd = self._ledger_fd = _NO_FOLDER
+        for fd in open_ones:
+            close_folder(fd)
 
     def __enter__(self) -> Self:
         return self
@@ -286,7 +283,8 @@ class Store:
         self.close()
 
     def _names_of(self, prefix: str | None) -> list[tuple[str, RecordName]]:
-        names = sorted(n for n in os.listdir(self._ledger_fd) if n.startswith(prefix or ""))
+        names = names_in(self._ledger_fd, self.path / APPROVALS)
+        names = [name for name in names if name.startswith(prefix or "")]
         parsed = ((name, parse_name(name)) for name in names)
         return [(name, record) for name, record in parsed if record is not None]
 
@@ -305,7 +303,7 @@ class Store:
             raise StoreRefused(
                 f"{why.sentence} It must be a folder that Lineclear made.", code=why.code
             ) from why
-        status = os.fstat(self._ledger_fd)
+        status = status_of(self._ledger_fd, folder)
         refuse_unsafe(status, folder)
         allowed = {self.owner_uid}
         found = self._read_format()
@@ -407,11 +405,7 @@ class Store:
         sync_folder(self._root_fd)
 
     def _has_pending(self) -> bool:
-        try:
-            os.stat(PENDING, dir_fd=self._root_fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return False
-        return True
+        return stands(PENDING, self.path, dir_fd=self._root_fd)
 
     def _pending(self) -> bytes | None:
         """Give what pending.json holds; None where it is not ours to compare."""

@@ -1,0 +1,189 @@
+"""A small agent and a small operator on the real ledger, for faults and races to hit."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
+from lineclear.core.ledger.ask import Asked, Call, Finished, ask, open_request
+from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
+from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.records import Person, VerdictName
+from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
+from lineclear.core.ledger.store import Shown, Store
+
+_LOOKS = 20
+
+
+@dataclass(frozen=True)
+class Place:
+    """A store, and the file in which each run of the tool leaves one line."""
+
+    folder: Path
+
+    @property
+    def store(self) -> Path:
+        return self.folder / "store"
+
+    @property
+    def effects(self) -> Path:
+        return self.folder / "effects"
+
+    def ran(self) -> list[str]:
+        return self.effects.read_text().splitlines() if self.effects.exists() else []
+
+    def temporaries(self) -> list[str]:
+        return [str(path) for path in self.folder.rglob(".tmp.*")]
+
+
+def payment(to: str = "bob", *, expires_at: datetime | None = None) -> Call:
+    """A call with a key of its own, so that its outcome is found again."""
+    return Call(
+        tool="pay",
+        arguments={"to": to, "amount": 10},
+        agent="refund-bot",
+        key=f"call for {to}",
+        expires_at=expires_at,
+    )
+
+
+def agent(place: Place, call: Call) -> str:
+    """Take the lock, ask, and go as far as what was decided allows; tell how far that was."""
+    try:
+        with AgentLock.acquire(place.store), Store.create(place.store) as store:
+            for _ in range(_LOOKS):
+                asked = ask(store, call)
+                if isinstance(asked, Finished):
+                    return f"ended {asked.outcome.outcome}: {asked.result}"
+                told = _go_on(place, store, asked, call)
+                if told is not None:
+                    return told
+            return "never settled"
+    except MayHaveRun:
+        return "uncertain"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return _raw(why)
+
+
+def pick_up(place: Place, store: Store, shown: Shown, to: str) -> str | None:
+    """Act on the decision of an open request; None: look again."""
+    found = read_decision(store, shown)
+    match found:
+        case Waiting():
+            return "waiting"
+        case Unfit(code=code):
+            finish(store, shown, "refused", code=code)
+            return f"unfit {code}"
+        case Observed(outcome=None):
+            return "observed"
+        case Observed(outcome=outcome):
+            return f"seen {outcome.outcome if outcome else None}"
+        case Verified(decision=decision) if decision.verdict == "approve":
+            if not begin(store, shown, found):
+                return None
+            ended: Literal["ok", "error"] = "ok"
+            try:
+                run_tool(place, shown, to)
+            except OSError:
+                ended = "error"
+            finish(store, shown, ended, result="paid")
+            return f"ended {ended}: paid"
+        case Verified(decision=decision):
+            if decision.verdict in ("deny", "expired", "withdrawn"):
+                closing: dict[str, Literal["denied", "expired", "withdrawn"]] = {
+                    "deny": "denied",
+                    "expired": "expired",
+                    "withdrawn": "withdrawn",
+                }
+                finish(store, shown, closing[decision.verdict], result="no")
+                return f"ended {closing[decision.verdict]}: no"
+    return f"unexpected {found}"
+
+
+def run_tool(place: Place, shown: Shown, to: str) -> None:
+    """The tool: one line in a file outside the store, in one write."""
+    fd = os.open(place.effects, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, f"{shown.aid} {to}\n".encode())
+    finally:
+        os.close(fd)
+
+
+def operator(
+    place: Place, verdict: VerdictName, who: str, shown: Shown | None = None, aid: str = ""
+) -> str:
+    """Decide the open request, or SHOWN, and tell what the operator is told."""
+    try:
+        with Store.open(place.store) as store:
+            shown = shown or open_request(store)
+            if shown is None or (aid and shown.aid != aid):
+                return "nothing"
+            said = Verdict(verdict, reason="no" if verdict == "deny" else None)
+            decision = decide(store, shown, said, person(who), valid_for_s=900.0)
+            return f"recorded {decision.verdict}"
+    except AlreadyDecided as why:
+        standing = why.decision
+        return f"already {standing.verdict} by {standing.by.name}" if standing else "already"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return _raw(why)
+
+
+def taker_back(place: Place, who: str, shown: Shown | None = None) -> str:
+    """Take an approval back and tell what the operator is told."""
+    try:
+        with Store.open(place.store) as store:
+            shown = shown or open_request(store)
+            if shown is None:
+                return "nothing"
+            take_back(store, shown, person(who))
+            return "taken back"
+    except Refusal as why:
+        return f"refused {why.code}"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return _raw(why)
+
+
+def resolver(place: Place, resolution: Literal["ran", "not_run"], who: str) -> str:
+    """Settle a call that may have run and tell what the operator is told."""
+    try:
+        with Store.open(place.store) as store:
+            shown = open_request(store)
+            if shown is None:
+                return "nothing"
+            resolve(store, shown, resolution, person(who), note=f"{resolution} says {who}")
+            return f"resolved {resolution}"
+    except (AlreadyDecided, Refusal) as why:
+        return f"refused {why.code}"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return _raw(why)
+
+
+def _raw(why: Exception) -> str:
+    """Name an error that is no sentence for a person, and where it came from."""
+    frames = traceback.extract_tb(why.__traceback__)
+    frame = next(frame for frame in reversed(frames) if "lineclear" in frame.filename)
+    return f"raw {type(why).__name__} in {Path(frame.filename).name}:{frame.lineno} {frame.line}"
+
+
+def person(name: str) -> Person:
+    return Person(uid=os.geteuid(), name=name, host="desk")
+
+
+def _go_on(place: Place, store: Store, asked: Asked, call: Call) -> str | None:
+    arguments = call.arguments
+    assert isinstance(arguments, dict)
+    return pick_up(place, store, asked.shown, str(arguments["to"]))

@@ -1,0 +1,347 @@
+"""Kills one step of the ledger at each system call, or fails each call, then recovers and judges.
+
+    python -m tests.stress.sweep FOLDER STEP [--every N] [--errnos K]
+
+Prints one JSON object: kills, failures, what came of them, and the violations, which are none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import json
+import logging
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lineclear.core.ledger.ask import Call, open_request
+from lineclear.core.ledger.layout import PENDING
+from lineclear.core.ledger.records import Outcome
+from lineclear.core.ledger.store import Store
+from tests.stress.acting import Place, agent, operator, payment, resolver, taker_back
+from tests.stress.tracing import Ended, Tracer, Watch
+
+ERRNOS = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EACCES, errno.ENOMEM, errno.EINTR)
+REFUSED = ("unfit no_permission",)
+"""A decision that this user may not read is refused, and the call is asked anew."""
+Judge = Callable[[Place, "str | None"], Iterator[str]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step under fault: what stands before it, the step, and what must hold after it."""
+
+    prepare: Callable[[Place], None]
+    act: Callable[[Place], str]
+    judge: Judge
+    clean: str
+    """What it tells when nothing goes wrong."""
+
+
+@dataclass
+class Report:
+    kills: int = 0
+    failures: int = 0
+    ends: Counter[str] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
+
+
+# --- What must hold ----------------------------------------------------------------------------
+
+
+def expect(actual: object, *allowed: object) -> Iterator[str]:
+    if actual not in allowed:
+        yield f"{actual!r}, not {' or '.join(map(repr, allowed))}"
+
+
+def ended(place: Place) -> list[Outcome | None]:
+    """The outcome of each call, oldest first."""
+    with Store.open(place.store) as store:
+        return [store.records(seq, aid).outcome for seq, aid in store.calls()]
+
+
+def pending_is_the_open_request(place: Place) -> Iterator[str]:
+    with Store.open(place.store) as store:
+        shown = open_request(store)
+    projected = place.store / PENDING
+    if shown is None:
+        if projected.exists():
+            yield "pending.json shows a closed call"
+    elif not projected.exists() or projected.read_bytes() != shown.raw:
+        yield "pending.json is not the open request"
+
+
+def runs_once_after(place: Place, *, verdicts: tuple[str, ...] = ()) -> Iterator[str]:
+    """Nobody decided yet: the call waits visibly, is approved, and runs exactly once."""
+    yield from expect(agent(place, payment()), "waiting")
+    yield from pending_is_the_open_request(place)
+    yield from expect(operator(place, "approve", "carol"), "recorded approve")
+    yield from expect(agent(place, payment()), "ended ok: paid")
+    yield from expect(len(place.ran()), 1)
+    yield from pending_is_the_open_request(place)
+
+
+def judge_publish(place: Place, told: str | None) -> Iterator[str]:
+    yield from expect(len(place.ran()), 0)
+    yield from runs_once_after(place)
+
+
+def judge_decide(verdict: str) -> Judge:
+    """What the operator was told stays true, and only an approval runs."""
+
+    def judge(place: Place, told: str | None) -> Iterator[str]:
+        other = "deny" if verdict == "approve" else "approve"
+        second = operator(place, "deny" if other == "deny" else "approve", "bob")
+        if told == f"recorded {verdict}":
+            yield from expect(second, f"already {verdict} by alice")
+        else:
+            yield from expect(second, f"already {verdict} by alice", f"recorded {other}")
+        stands = verdict if second.startswith("already") else other
+        after = agent(place, payment())
+        if stands == "approve":
+            yield from expect(after, "ended ok: paid")
+            yield from expect(len(place.ran()), 1)
+        else:
+            yield from expect(after, "ended denied: no")
+            yield from expect(len(place.ran()), 0)
+
+    return judge
+
+
+def judge_run(place: Place, told: str | None) -> Iterator[str]:
+    """At most once; told or recorded means done; what is uncertain stays so until resolved."""
+    before = len(place.ran())
+    (outcome,) = ended(place)
+    if outcome is not None and outcome.outcome == "ok":
+        yield from expect(before, 1)
+    if told == "ended ok: paid":
+        yield from expect(outcome and outcome.outcome, "ok")
+    after = agent(place, payment())
+    if after == "uncertain":
+        yield from expect(agent(place, payment()), "uncertain")
+        yield from expect(len(place.ran()), before)
+        yield from expect(resolver(place, "not_run", "carol"), "resolved not_run")
+        after = agent(place, payment())
+        yield from expect(after, "ended resolved: [NOT RUN: not_run says carol]")
+        yield from expect(len(place.ran()), before)
+    elif told in REFUSED:
+        yield from expect(after, "waiting")
+        yield from expect(len(place.ran()), 0)
+    elif after == "ended error: paid":
+        # The tool itself failed, and that is on record.
+        yield from expect(told, "ended error: paid")
+    else:
+        yield from expect(after, "ended ok: paid")
+        yield from expect(len(place.ran()), 1)
+    yield from pending_is_the_open_request(place)
+
+
+def judge_deny(place: Place, told: str | None) -> Iterator[str]:
+    yield from expect(agent(place, payment()), "waiting" if told in REFUSED else "ended denied: no")
+    yield from expect(len(place.ran()), 0)
+    yield from pending_is_the_open_request(place)
+
+
+def judge_expire(place: Place, told: str | None) -> Iterator[str]:
+    yield from expect(agent(place, expiring()), "ended expired: no")
+    yield from expect(operator(place, "approve", "bob"), "nothing")
+    yield from expect(len(place.ran()), 0)
+
+
+def judge_other_call(place: Place, told: str | None) -> Iterator[str]:
+    """The approved call of before never runs; the new one waits and is decided by itself."""
+    yield from expect(agent(place, payment("carol")), "waiting")
+    yield from pending_is_the_open_request(place)
+    yield from expect(place.ran(), [])
+    yield from expect(operator(place, "approve", "dave"), "recorded approve")
+    yield from expect(agent(place, payment("carol")), "ended ok: paid")
+    yield from expect([line.split()[1] for line in place.ran()], ["carol"])
+
+
+def judge_take_back(place: Place, told: str | None) -> Iterator[str]:
+    """Taken back means that it never runs; else it runs once or is known as withdrawn."""
+    after = agent(place, payment())
+    if told == "taken back":
+        # A withdrawn call is asked anew: this is a new request, not the approved one.
+        yield from expect(after, "waiting")
+    else:
+        yield from expect(after, "waiting", "ended ok: paid")
+    yield from expect(len(place.ran()), 1 if after == "ended ok: paid" else 0)
+    outcomes = [outcome and outcome.outcome for outcome in ended(place)]
+    if after == "waiting":
+        yield from expect(outcomes, ["withdrawn", None])
+    else:
+        yield from expect(outcomes, ["ok"])
+    yield from pending_is_the_open_request(place)
+
+
+def judge_resolve(place: Place, told: str | None) -> Iterator[str]:
+    before = place.ran()
+    second = resolver(place, "not_run", "bob")
+    if told == "resolved ran":
+        # Nothing is open any more, or what stands is told.
+        yield from expect(second, "nothing")
+    after = agent(place, payment())
+    if second == "resolved not_run":
+        yield from expect(after, "ended resolved: [NOT RUN: not_run says bob]")
+    else:
+        yield from expect(second, "nothing", "refused already_decided")
+        yield from expect(after, "ended resolved: ran says alice")
+    yield from expect(place.ran(), before)
+    yield from pending_is_the_open_request(place)
+
+
+# --- The steps ---------------------------------------------------------------------------------
+
+
+def expiring() -> Call:
+    return payment(expires_at=datetime(2020, 1, 1, tzinfo=UTC))
+
+
+def nothing(place: Place) -> None:
+    place.store.mkdir(mode=0o700)
+
+
+def published(place: Place) -> None:
+    must(agent(place, payment()), "waiting")
+
+
+def approved(place: Place) -> None:
+    published(place)
+    must(operator(place, "approve", "alice"), "recorded approve")
+
+
+def denied(place: Place) -> None:
+    published(place)
+    must(operator(place, "deny", "alice"), "recorded deny")
+
+
+def must(told: str, expected: str) -> None:
+    if told != expected:
+        raise AssertionError(f"cannot prepare: {told}")
+
+
+class Sweep:
+    """Runs one step once per fault, each time in a fresh store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.tracer = Tracer(folder)
+        self.report = Report()
+        self.place = Place(folder / "case")
+
+    def steps(self) -> dict[str, Step]:
+        def pay(place: Place) -> str:
+            return agent(place, payment())
+
+        return {
+            "publish": Step(nothing, pay, judge_publish, "waiting"),
+            "approve": Step(
+                published,
+                lambda place: operator(place, "approve", "alice"),
+                judge_decide("approve"),
+                "recorded approve",
+            ),
+            "deny": Step(
+                published,
+                lambda place: operator(place, "deny", "alice"),
+                judge_decide("deny"),
+                "recorded deny",
+            ),
+            "run": Step(approved, pay, judge_run, "ended ok: paid"),
+            "hear-denial": Step(denied, pay, judge_deny, "ended denied: no"),
+            "expire": Step(
+                nothing, lambda place: agent(place, expiring()), judge_expire, "ended expired: no"
+            ),
+            "other-call": Step(
+                approved, lambda place: agent(place, payment("carol")), judge_other_call, "waiting"
+            ),
+            "take-back": Step(
+                approved, lambda place: taker_back(place, "alice"), judge_take_back, "taken back"
+            ),
+            "resolve": Step(
+                self.uncertain,
+                lambda place: resolver(place, "ran", "alice"),
+                judge_resolve,
+                "resolved ran",
+            ),
+        }
+
+    def uncertain(self, place: Place) -> None:
+        """An approved call whose agent died with the tool done and no outcome."""
+        approved(place)
+
+        class DieAfterTool(Watch):
+            def leaving(self, name: str, arguments: list[int], value: int) -> int:
+                super().leaving(name, arguments, value)
+                self.kill_at_stop = self.stops + 1 if place.effects.exists() else 0
+                return 0
+
+        dead = self.tracer.run(lambda: agent(place, payment()), DieAfterTool())
+        must(str(dead.told), "None")
+        must(agent(place, payment()), "uncertain")
+
+    def run(self, step: Step, *, every: int, errnos: int) -> Report:
+        # Once without a watch: what is imported late must not be counted.
+        self._fresh(step)
+        must(step.act(self.place), step.clean)
+        list(step.judge(self.place, None))
+        clean = Watch()
+        self._fresh(step)
+        must(str(self._act(step, clean).told), step.clean)
+        for stop in range(1, clean.stops + 1, every):
+            self._case(step, Watch(kill_at_stop=stop))
+            self.report.kills += 1
+        for call in range(1, len(clean.calls) + 1, every):
+            for turn in range(errnos):
+                number = ERRNOS[(call + turn) % len(ERRNOS)]
+                self._case(step, Watch(fail_call=call, errno=number))
+                self.report.failures += 1
+        return self.report
+
+    def _case(self, step: Step, watch: Watch) -> None:
+        self._fresh(step)
+        end = self._act(step, watch)
+        name = f"{watch.hit} (stop {watch.kill_at_stop}, call {watch.fail_call})"
+        faults = [] if watch.hit else ["the fault did not happen"]
+        self.report.ends[end.told or "killed"] += 1
+        if watch.fail_call:
+            if end.told is None or end.told.startswith(("raw", "seen", "never")):
+                faults.append(f"told {end.told}")
+            if end.told is not None and end.told.startswith("unfit") and end.told not in REFUSED:
+                faults.append(f"told {end.told}")
+            if left := self.place.temporaries():
+                faults.append(f"left {left}")
+        faults += step.judge(self.place, end.told)
+        self.report.violations += [f"{name}: {fault}" for fault in faults]
+
+    def _fresh(self, step: Step) -> None:
+        shutil.rmtree(self.place.folder, ignore_errors=True)
+        self.place.folder.mkdir()
+        step.prepare(self.place)
+
+    def _act(self, step: Step, watch: Watch) -> Ended:
+        return self.tracer.run(lambda: step.act(self.place), watch)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("step")
+    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--errnos", type=int, default=len(ERRNOS))
+    wanted = parser.parse_args()
+    # A failing call is warned of, again and again; here only what came of it counts.
+    logging.disable()
+    sweep = Sweep(wanted.folder)
+    report = sweep.run(sweep.steps()[wanted.step], every=wanted.every, errnos=wanted.errnos)
+    sys.stdout.write(json.dumps(report.__dict__))
+
+
+if __name__ == "__main__":
+    main()
