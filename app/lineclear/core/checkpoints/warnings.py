@@ -10,7 +10,7 @@ from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.text import flags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from lineclear.core.checkpoints.model import Checkpoint, Json, PendingCall
 
@@ -86,7 +86,6 @@ SENTENCES: Final[dict[str, str]] = {
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]+")
 _IN_NAMES: Final = {"crlf": "control", "joiner": "invisible"}
 """Codes of what is ordinary in a text, but not in a name."""
-_LONG_DIGITS: Final = re.compile(rb"[0-9]{16}")
 _WORD_ENDS: Final = re.compile(r"[\s\"'`()<>{}\[\],;|&=]+")
 _PLACE: Final = re.compile(r"[/\\@]|\w[.:]\w")
 _HOST: Final = re.compile(r"(?://|@)([^/\\@:?#]+)")
@@ -109,16 +108,7 @@ _COMMAND_KEYS: Final = frozenset(
 
 def call_warnings(checkpoint: Checkpoint, call: PendingCall) -> tuple[str, ...]:
     """Codes that the call's tool name, arguments and document raise, strongest first, each once."""
-    codes = set(checkpoint.warnings)
-    codes.update(_tool_name_codes(call.tool))
-    if _LONG_DIGITS.search(checkpoint.raw) and _holds_big_number(call.arguments):
-        codes.add("big_number")
-    for key, text in _texts(call.arguments, ""):
-        flags = flags_of(text)
-        if flags:
-            codes.update(flag for flag in flags if flag != "mixed_scripts")
-        if not text.isascii() and "mixed_scripts" not in codes and _misleads(key, text):
-            codes.add("mixed_scripts")
+    codes = {*checkpoint.warnings, *_tool_name_codes(call.tool), *_argument_codes(call.arguments)}
     return strongest_first(codes)
 
 
@@ -138,32 +128,32 @@ def _tool_name_codes(tool: str) -> set[str]:
     return codes
 
 
-def _holds_big_number(value: Json) -> bool:
-    rest = [value]
+def _argument_codes(arguments: Json) -> set[str]:
+    codes: set[str] = set()
+    rest: list[tuple[str, Json]] = [("", arguments)]
     while rest:
-        item = rest.pop()
-        if isinstance(item, dict):
-            rest.extend(item.values())
-        elif isinstance(item, list):
-            rest.extend(item)
-        elif type(item) is int and abs(item) > jsontext.SAFE_INT:
-            return True
-    return False
-
-
-def _texts(value: Json, key: str) -> Iterator[tuple[str, str]]:
-    """Give every text in a value with the nearest key above it; a key itself comes as its own."""
-    rest: list[tuple[str, Json]] = [(key, value)]
-    while rest:
-        above, item = rest.pop()
+        key, item = rest.pop()
         if isinstance(item, str):
-            yield above, item
+            codes.update(_text_codes(key, item))
         elif isinstance(item, dict):
             for name, inner in item.items():
-                yield name, name
+                codes.update(_text_codes(name, name))
                 rest.append((name, inner))
         elif isinstance(item, list):
-            rest.extend((above, inner) for inner in item)
+            rest.extend((key, inner) for inner in item)
+        elif type(item) is int and abs(item) > jsontext.SAFE_INT:
+            codes.add("big_number")
+    return codes
+
+
+def _text_codes(key: str, text: str) -> tuple[str, ...]:
+    """Name what is odd in one text; `key` is the nearest key above it, or itself."""
+    flags = flags_of(text)
+    if text.isascii():
+        return flags
+    # Whether mixed alphabets mislead depends on where they stand.
+    elsewhere = tuple(flag for flag in flags if flag != "mixed_scripts")
+    return (*elsewhere, "mixed_scripts") if _misleads(key, text) else elsewhere
 
 
 def _misleads(key: str, text: str) -> bool:
