@@ -83,6 +83,10 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
             from lineclear.cli import relaunching
 
             return relaunching.run_claimed
+        case "run-logged":
+            from lineclear.core.inbox import outputlog
+
+            return lambda options, _: outputlog.run(options.argv)
         case "config":
             from lineclear.cli import configuring
 

@@ -197,21 +197,22 @@ def _parse(raw: bytes, path: Path) -> Settings:
     return settings
 
 
-def launch_for(settings: Settings, *, agent: str, source: Path) -> LaunchSetting | None:
-    """Give the resume command of an agent in a source: the entry that names most of the two.
+def launch_for(settings: Settings, *, agent: str, store: Path) -> LaunchSetting | None:
+    """Give the resume command of the agent of a store: the entry that says most about it.
 
-    An entry that names an agent counts before one that names only a source; one that names neither
-    is for nothing.
+    An entry that names an agent counts before one that names only a source; of two sources the
+    deeper one counts. An entry that names neither is for nothing.
     """
-    best: tuple[int, LaunchSetting] | None = None
+    best: tuple[tuple[bool, int], LaunchSetting] | None = None
     for entry in settings.launch:
         if entry.agent is None and entry.source is None:
             continue
         if entry.agent is not None and entry.agent != agent:
             continue
-        if entry.source is not None and entry.source != source:
+        if entry.source is not None and not store.is_relative_to(entry.source):
             continue
-        rank = 2 * (entry.agent is not None) + (entry.source is not None)
+        depth = 0 if entry.source is None else len(entry.source.parts)
+        rank = (entry.agent is not None, depth)
         if best is None or rank > best[0]:
             best = (rank, entry)
     return None if best is None else best[1]

@@ -388,12 +388,12 @@ class StoreReader:
             ended_at=None if outcome is None else outcome.ended_at,
             started_at=records.start.at if isinstance(records.start, Start) else None,
             preview="" if outcome is None else outcome.preview,
-            resumable_by=self._resumable_by(agent, place.source),
+            resumable_by=self._resumable_by(agent, place.store),
             closed=outcome is not None,
         )
 
-    def _resumable_by(self, agent: str, source: Path) -> str | None:
-        return None if launch_for(self.settings, agent=agent, source=source) is None else "settings"
+    def _resumable_by(self, agent: str, store: Path) -> str | None:
+        return None if launch_for(self.settings, agent=agent, store=store) is None else "settings"
 
 
 # --- Small facts -------------------------------------------------------------------------------

@@ -53,6 +53,14 @@ def current_owner() -> Owner:
     return _known[pid]
 
 
+def owner_of(pid: int) -> Owner:
+    """Describe a process of this pid namespace that lives, for example a child.
+
+    Raises LineclearError (`no_identity`) where the system fails to tell just now.
+    """
+    return _describe(pid)
+
+
 def boot_id() -> str:
     """Name the current boot of this machine, "" where it cannot be told."""
     return system.boot_id()
