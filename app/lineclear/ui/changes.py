@@ -47,4 +47,5 @@ def _walk(before: Json, after: Json, path: Path) -> Iterator[Change]:
 
 def _same(one: Json, other: Json) -> bool:
     # By their text: 1 and 1.0 and true are three different arguments.
-    return jsontext.compact(one) == jsontext.compact(other)
+    deepest = jsontext.MAX_DEPTH_IN
+    return jsontext.compact(one, max_depth=deepest) == jsontext.compact(other, max_depth=deepest)

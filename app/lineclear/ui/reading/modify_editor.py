@@ -29,7 +29,7 @@ CHECK_AFTER_MS = 150
 
 def editable(arguments: Json) -> str:
     """Arguments as text to edit: serde's own layout, odd characters as tokens."""
-    text = jsontext.pretty(arguments).decode("utf-8")
+    text = jsontext.pretty(arguments, max_depth=jsontext.MAX_DEPTH_IN).decode("utf-8")
     return "\n".join(visible(line).text for line in text.split("\n"))
 
 
