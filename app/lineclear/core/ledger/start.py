@@ -15,7 +15,7 @@ from lineclear.core.ledger.endings import expire, expired
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.outcome import settle_revoked
-from lineclear.core.ledger.records import Decision, Outcome, Revoked, Start, new_nonce
+from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Revoked, Start, new_nonce
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 
@@ -139,7 +139,10 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
     False when another start stands, or when the decision changed or ran out of time since it was
     verified. After NotConfirmed the same call on the same Store commits the same record again;
     who gives up instead knows that the tool did not run, and records that as the outcome.
+    Raises ValueError for a verdict that lets nothing run.
     """
+    if verified.decision.verdict not in LAPSING:
+        raise ValueError(f"nothing may start on the verdict {verified.decision.verdict}")
     data = store.unconfirmed_starts.pop(shown.aid, None)
     if data is None:
         if not _still_holds(store, shown, verified):
