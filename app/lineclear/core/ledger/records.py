@@ -29,6 +29,9 @@ LAPSING: frozenset[str] = frozenset({"approve", "modify", "result"})
 """Verdicts that lose their force with time; a denial stands for ever."""
 
 
+_FIRST_YEAR, _LAST_YEAR = 1970, 9000
+
+
 def new_nonce() -> str:
     """Give 32 fresh random hex digits: a record's nonce, a store's or a call's id."""
     return secrets.token_hex(16)
@@ -45,6 +48,9 @@ def parse_instant(value: object) -> object:
         at = datetime.fromisoformat(value)
         if at.tzinfo is None:
             raise ValueError("an instant needs an offset")
+        # Nothing was recorded outside these years, and sums with them could overflow.
+        if not _FIRST_YEAR <= at.year <= _LAST_YEAR:
+            raise ValueError("an instant lies between the years 1970 and 9000")
         return at.astimezone(UTC)
     return value
 

@@ -1,0 +1,196 @@
+"""finish: the end of a call is durable, whole, and written once."""
+
+import hashlib
+import json
+import os
+
+import pytest
+
+from lineclear.core.errors import NotConfirmed, Unreadable
+from lineclear.core.ledger.decide import resolve
+from lineclear.core.ledger.outcome import RESULT_INLINE_BYTES, finish, result_text
+from lineclear.core.ledger.store import Store
+from tests.core.ledger.steps import (
+    BOB,
+    asked,
+    change,
+    names,
+    pending,
+    put,
+    record,
+    refund,
+    start_of_a_dead_process,
+    started,
+)
+
+
+def of(store, shown):
+    return store.records(shown.seq, shown.aid)
+
+
+def test_the_outcome_says_what_the_model_gets(store):
+    shown = asked(store)
+    started(store, shown)
+    assert finish(store, shown, "ok", result="refund R-88 created", duration_ms=1200) == "recorded"
+    written = json.loads(record(store, f"000001-{shown.aid}.outcome.json").read_bytes())
+    assert written["outcome"] == "ok"
+    assert written["result"] == "refund R-88 created"
+    assert written["result_sha256"] == hashlib.sha256(b"refund R-88 created").hexdigest()
+    assert written["preview"] == "refund R-88 created"
+    assert written["duration_ms"] == 1200
+    assert "code" not in written
+    assert result_text(store, of(store, shown)) == "refund R-88 created"
+
+
+def test_pending_json_goes_with_its_call(store):
+    shown = asked(store)
+    finish(store, shown, "denied")
+    assert pending(store) is None
+
+
+def test_pending_json_of_another_call_stays(store):
+    shown = asked(store)
+    put(store.path / "pending.json", b"something newer")
+    finish(store, shown, "denied")
+    assert pending(store) == b"something newer"
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+def test_a_long_result_has_a_file_of_its_own(store, extra):
+    shown = asked(store)
+    started(store, shown)
+    text = "é" * (RESULT_INLINE_BYTES // 2) + "x" * extra
+    finish(store, shown, "ok", result=text)
+    records = of(store, shown)
+    assert records.outcome is not None
+    assert (f"000001-{shown.aid}.result" in names(store)) == bool(extra)
+    assert (records.outcome.result is None) == bool(extra)
+    assert records.outcome.preview == text[:400]
+    assert result_text(store, records) == text
+
+
+def test_a_result_file_that_was_changed_or_lost_is_not_passed_on(store):
+    shown = asked(store)
+    started(store, shown)
+    finish(store, shown, "ok", result="x" * (RESULT_INLINE_BYTES + 1))
+    file = record(store, f"000001-{shown.aid}.result")
+    put(file, b"y" * (RESULT_INLINE_BYTES + 1))
+    with pytest.raises(Unreadable) as changed:
+        result_text(store, of(store, shown))
+    assert changed.value.code == "damaged"
+    file.unlink()
+    with pytest.raises(Unreadable) as lost:
+        result_text(store, of(store, shown))
+    assert lost.value.code == "absent"
+
+
+def test_a_result_that_was_changed_in_the_record_is_not_passed_on(store):
+    shown = asked(store)
+    started(store, shown)
+    finish(store, shown, "ok", result="done")
+    change(record(store, f"000001-{shown.aid}.outcome.json"), result="undone")
+    with pytest.raises(Unreadable):
+        result_text(store, of(store, shown))
+
+
+def test_no_outcome_has_no_result(store):
+    assert result_text(store, of(store, asked(store))) is None
+
+
+@pytest.mark.parametrize(
+    "result, kept",
+    [("a\0b", "a\ufffdb"), ("\udce9", "\ufffd"), ('"\\\n\u2028\x7f', '"\\\n\u2028\x7f'), ("", "")],
+)
+def test_any_text_that_a_tool_returns_is_kept(store, result, kept):
+    shown = asked(store)
+    started(store, shown)
+    finish(store, shown, "ok", result=result)
+    records = of(store, shown)
+    assert records.damaged == ()
+    assert result_text(store, records) == kept
+
+
+def test_the_outcome_of_a_slow_process_that_was_resolved_is_kept_beside(store):
+    shown = asked(store)
+    start_of_a_dead_process(store, shown)
+    resolve(store, shown, "not_run", BOB, note="nothing there")
+    assert finish(store, shown, "ok", result="it did run") == "late"
+    records = of(store, shown)
+    assert records.outcome is not None
+    assert records.outcome.outcome == "resolved"
+    (late,) = records.late_outcomes
+    assert (late.outcome, late.result) == ("ok", "it did run")
+    finish(store, shown, "error", result="and then it failed")
+    assert [o.outcome for o in of(store, shown).late_outcomes] == ["ok", "error"]
+
+
+def test_a_long_late_result_does_not_take_the_place_of_the_first(store):
+    shown = asked(store)
+    started(store, shown)
+    first, second = "a" * (RESULT_INLINE_BYTES + 1), "b" * (RESULT_INLINE_BYTES + 1)
+    finish(store, shown, "ok", result=first)
+    assert finish(store, shown, "ok", result=second) == "late"
+    records = of(store, shown)
+    assert result_text(store, records) == first
+    assert records.late_outcomes[0].result == second
+
+
+def test_the_same_outcome_twice_is_one(store):
+    shown = asked(store)
+    started(store, shown)
+    finish(store, shown, "ok", result="done")
+    # As after an answer that was lost: the record stands, and the caller says it again.
+    assert finish(store, shown, "ok", result="done") == "recorded"
+    assert of(store, shown).late_outcomes == ()
+
+
+def test_a_closing_that_comes_second_is_late_and_leaves_nothing(store):
+    shown = asked(store)
+    finish(store, shown, "denied")
+    assert finish(store, shown, "withdrawn") == "late"
+    assert of(store, shown).late_outcomes == ()
+
+
+def test_a_projection_that_cannot_be_taken_away_does_not_undo_the_outcome(store, caplog):
+    shown = asked(store)
+    (store.path / "pending.json").unlink()
+    (store.path / "pending.json").mkdir()
+    assert finish(store, shown, "denied") == "recorded"
+    assert of(store, shown).outcome is not None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+def test_an_outcome_of_a_stranger_ends_nothing(store, lane):
+    shown = asked(store)
+    started(store, shown)
+    finish(store, shown, "ok", result="done")
+    os.chown(record(store, f"000001-{shown.aid}.outcome.json"), 4711, -1)
+    records = of(store, shown)
+    assert records.outcome is None
+    assert [name for name, _ in records.stray] == [f"000001-{shown.aid}.outcome.json"]
+
+
+def test_an_outcome_that_was_not_confirmed_can_be_said_again(store, monkeypatch):
+    shown = asked(store)
+    started(store, shown)
+    real = Store.commit
+
+    def linked_but_not_durable(self, *slot):
+        real(self, *slot)
+        raise NotConfirmed("the disk reports an error")
+
+    monkeypatch.setattr(Store, "commit", linked_but_not_durable)
+    with pytest.raises(NotConfirmed):
+        finish(store, shown, "ok", result="done")
+    monkeypatch.undo()
+    assert finish(store, shown, "ok", result="done") == "recorded"
+    assert pending(store) is None
+    assert of(store, shown).late_outcomes == ()
+
+
+def test_a_refusal_keeps_its_reason(store):
+    shown = asked(store, refund())
+    finish(store, shown, "refused", code="wrong_aid")
+    outcome = of(store, shown).outcome
+    assert outcome is not None
+    assert outcome.code == "wrong_aid"
