@@ -36,17 +36,15 @@ def test_a_source_that_is_no_folder_opens_no_window(tmp_path):
     assert lineclear("inbox", "--source", tmp_path / "absent").returncode == 1
 
 
-def test_in_a_bundle_the_programs_stand_beside_each_other(monkeypatch, tmp_path):
+def test_in_a_bundle_the_windows_program_stands_beside_this_one(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "lineclear"))
     monkeypatch.setattr(sys, "platform", "linux")
-    assert programs.command_line() == (str(tmp_path / "lineclear"),)
     with pytest.raises(LineclearError, match=str(tmp_path / "lineclear-inbox")):
         programs.window()
     (tmp_path / "lineclear-inbox").touch()
     assert programs.window() == (str(tmp_path / "lineclear-inbox"),)
 
 
-def test_from_source_both_are_modules_of_this_python():
-    assert programs.command_line() == (sys.executable, "-m", "lineclear")
+def test_from_source_it_is_a_module_of_this_python():
     assert programs.window() == (sys.executable, "-m", "lineclear.ui.app")

@@ -24,6 +24,7 @@ from lineclear.cli.selection import rows_of
 from lineclear.cli.terminal import Terminal
 from lineclear.cli.wording import stops
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox import launch
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import load
 from lineclear.core.ledger.state import State
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     sweep(Path(tempfile.gettempdir()), _PREFIX)
     keep = options.home is not None
     home = Path(os.path.abspath(options.home) if keep else tempfile.mkdtemp(prefix=_PREFIX))  # noqa: PTH100
-    stage = Stage(home, programs.command_line(), keep=keep)
+    stage = Stage(home, launch.own_program(), keep=keep)
     with _signals_as_interrupts():
         try:
             stage.open()

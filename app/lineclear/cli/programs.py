@@ -1,4 +1,4 @@
-"""Where Lineclear's own two programs are: in a frozen bundle beside each other, else modules."""
+"""Where the window's program is: in a frozen bundle beside this one, else a module."""
 
 from __future__ import annotations
 
@@ -15,13 +15,6 @@ _QT: Final = ("PySide6", "qasync")
 def is_frozen() -> bool:
     """Tell whether this is a bundled program."""
     return bool(getattr(sys, "frozen", False))
-
-
-def command_line() -> tuple[str, ...]:
-    """Give the argv that starts `lineclear`."""
-    if is_frozen():
-        return (str(_beside("lineclear")),)
-    return (sys.executable, "-m", "lineclear")
 
 
 def window() -> tuple[str, ...]:

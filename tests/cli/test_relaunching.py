@@ -1,0 +1,92 @@
+import json
+import os
+import sys
+from pathlib import Path
+
+from tests.cli.program import AGENT, agent, lineclear, listed, only_row, wait_for
+from tests.cli.test_listing import foreign
+
+
+def set_launch(tmp_path, *argv, name="bot"):
+    done = lineclear(
+        "config", "set-launch", "--agent", name, "--cwd", tmp_path, "--", sys.executable, *argv
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_dead_agent_is_started_again_by_its_configured_command(tmp_path):
+    words = ("bot", str(tmp_path / "bot.ran"), "send", '{"to":"bob","amount":10}')
+    set_launch(tmp_path, "-c", AGENT, *words)
+    with agent(tmp_path) as bot:
+        row = only_row()
+        done = lineclear("relaunch", row["id"])
+        assert (done.returncode, done.stdout) == (4, "")
+        bot.kill()
+        done = lineclear("relaunch", row["id"])
+        assert done.returncode == 4
+        assert "[not_decided]" in done.stderr
+        done = lineclear("approve", row["id"])
+        assert f"lineclear relaunch {row['id']}" in done.stdout
+        done = lineclear("relaunch", row["id"], "--json")
+        assert (done.returncode, done.stderr) == (0, "")
+        launched = json.loads(done.stdout)
+        assert {*launched} == {"id", "pid", "n", "log", "argv"}
+        assert launched["n"] == 1
+        assert launched["argv"][-4:] == [*words]
+        assert only_row(state="done")["outcome"] == "ok"
+        assert bot.runs() == [{"to": "bob", "amount": 10}]
+        log = Path(launched["log"])
+        wait_for(lambda: "finished\n" in log.read_text())
+    text = lineclear("show", row["id"]).stdout
+    assert "launch  1 at " in text
+
+
+def test_without_a_command_it_says_so(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.kill()
+        lineclear("approve", row["id"])
+        done = lineclear("relaunch", row["id"])
+    assert done.returncode == 4
+    assert "[no_command]" in done.stderr
+
+
+def test_a_foreign_stores_call_is_claimed_and_run(tmp_path):
+    words = ("--source", tmp_path / "source")
+    store = foreign(tmp_path / "source")
+    code = (
+        "import json, os, sys; "
+        "folder = sys.argv[1]; "
+        "call = json.load(open(folder + '/pending.json')); "
+        "decision = json.load(open(os.environ['LINECLEAR_DECISION'])); "
+        "print(call['tool_name'], decision['native'])"
+    )
+    set_launch(tmp_path, "-c", code, "{store}", name="theirs")
+    (row,) = listed(*words)
+    assert lineclear("approve", row["id"], *words).returncode == 0
+    done = lineclear("relaunch", row["id"], *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Started process" in done.stdout
+    row = only_row(*words, state="done")
+    assert row["outcome"] == "ok"
+    text = lineclear("show", row["id"], *words).stdout
+    assert "send_money Allow" in text
+    assert not (store / "pending.json").exists()
+
+
+def test_run_claimed_of_what_is_not_decided_is_refused(tmp_path):
+    words = ("--source", tmp_path)
+    store = foreign(tmp_path)
+    (row,) = listed(*words)
+    done = lineclear("run-claimed", store, row["id"])
+    assert done.returncode == 4
+    assert (store / "pending.json").exists()
+    done = lineclear("run-claimed", store, "0" * 32)
+    assert done.returncode == 5
+
+
+def test_run_logged_runs_what_it_is_told_when_it_is_told():
+    command = (sys.executable, "-c", "print('hello', flush=True); raise SystemExit(9)", "--json")
+    done = lineclear("run-logged", *command, stdin=b"go\n")
+    assert (done.returncode, done.stdout) == (9, "hello" + os.linesep)
+    assert lineclear("run-logged", *command).returncode == 3
