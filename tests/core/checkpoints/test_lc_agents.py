@@ -251,6 +251,19 @@ def test_our_own_block_is_no_unknown_field():
     assert PendingApproval.decode(checkpoint.raw).encode() == checkpoint.raw
 
 
+def test_a_key_that_only_looks_like_our_block_is_an_unknown_field():
+    checkpoint = read_checkpoint(encoded(lineclear="approved"))
+    assert checkpoint.envelope is None
+    assert checkpoint.warnings == ("extra_field",)
+
+
+def test_keys_named_like_python_attributes_stay_keys():
+    odd = {"__class__": "os.system", "__dict__": {}, "encode": 1, "model_extra": [], "self": None}
+    raw = encoded(**odd)
+    assert PendingApproval.decode(raw).encode() == raw
+    assert read_checkpoint(raw).document["encode"] == 1
+
+
 def test_fields_come_out_in_declaration_order_with_nulls():
     shuffled = dict(reversed(document().items()))
     del shuffled["tokens_consumed"], shuffled["trace_id"]

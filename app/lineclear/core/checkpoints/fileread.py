@@ -13,19 +13,22 @@ from typing import Final
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
-# Windows has none of these; macOS and the BSDs have all but differ in what a link answers.
+if sys.platform == "win32":
+    from lineclear.core.checkpoints._windows import open_shared
+
+# Windows opens in its own way; the BSDs have all flags but differ in what a link answers.
 _FLAGS: Final = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_NOCTTY", 0)
-    | getattr(os, "O_BINARY", 0)
-    | getattr(os, "O_NOINHERIT", 0)
 )
 _LINK_ERRORS: Final = frozenset(
     {errno.ELOOP, errno.EMLINK, *([errno.EFTYPE] if hasattr(errno, "EFTYPE") else [])}
 )
+_IN_USE: Final = (32, 33)
+"""Windows: a sharing or lock violation, which passes; as an errno it is a missing permission."""
 _CHUNK: Final = 1 << 20
 
 
@@ -106,12 +109,14 @@ def read_file(
 
 def _open(name: str, dir_fd: int | None) -> int:
     try:
-        if not hasattr(os, "O_NOFOLLOW"):
-            _refuse_irregular(name, os.lstat(name))
-        return os.open(name, _FLAGS, dir_fd=dir_fd)
+        return _descriptor(name, dir_fd)
     except FileNotFoundError as why:
         raise Unreadable("absent", f"{_shown(name)} is not there.", name) from why
     except PermissionError as why:
+        if getattr(why, "winerror", None) in _IN_USE:
+            raise Unreadable(
+                "open_failed", f"{_shown(name)} is in use; it is read again at the next look.", name
+            ) from why
         raise Unreadable(
             "no_permission",
             f"{_shown(name)} may not be read by this user; its owner can grant it.",
@@ -124,6 +129,14 @@ def _open(name: str, dir_fd: int | None) -> int:
         raise Unreadable(
             "open_failed", f"{_shown(name)} cannot be opened: {detail}.", name
         ) from why
+
+
+def _descriptor(name: str, dir_fd: int | None) -> int:
+    if sys.platform == "win32":
+        _refuse_irregular(name, os.lstat(name))
+        return open_shared(name)
+    else:  # noqa: RET505 - the other branch does not exist elsewhere
+        return os.open(name, _FLAGS, dir_fd=dir_fd)
 
 
 def _check(

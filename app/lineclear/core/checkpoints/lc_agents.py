@@ -298,7 +298,8 @@ def _document_warnings(
     counts = (approval.iteration, approval.tool_calls_consumed, approval.tokens_consumed or 0)
     if max(counts) > jsontext.SAFE_INT:
         codes.append("big_number")
-    if any(key not in _KNOWN_KEYS for key in document):
+    ours = isinstance(document.get(ENVELOPE), dict)
+    if any(key not in _KNOWN_KEYS and not (ours and key == ENVELOPE) for key in document):
         codes.append("extra_field")
     # Once it has run, the call is a step of the next checkpoint, five containers further in.
     room = jsontext.MAX_DEPTH_IN - DEPTH_BESIDE_STEP
@@ -307,7 +308,7 @@ def _document_warnings(
     return tuple(codes)
 
 
-_KNOWN_KEYS: Final = frozenset(PendingApproval.model_fields) | {ENVELOPE, "schema_version"}
+_KNOWN_KEYS: Final = frozenset(PendingApproval.model_fields) | {"schema_version"}
 
 
 def _refuse_other_schema(document: dict[str, Json]) -> None:
