@@ -81,6 +81,14 @@ class InboxWindow:
         place = self.row(text)
         self.desktop.click(place["x"] + 12, place["y"] + place["height"] / 2)
 
+    def click_section(self, name: str) -> None:
+        """Click on a section of the sidebar."""
+        place: dict[str, int] | None = wait_for(
+            f"the section {name}", lambda: self.ask("row", text=name, name="sidebar")
+        )
+        assert place is not None
+        self.desktop.click(place["x"] + 20, place["y"] + place["height"] / 2)
+
     def press(self, *keys: str) -> None:
         self.desktop.press(*keys)
 
@@ -107,11 +115,14 @@ class InboxWindow:
 def open_window(desktop: Desktop, probe: Path, *arguments: str) -> Iterator[InboxWindow]:
     """The inbox on the desktop, active, for the length of the block."""
     with desktop.started([sys.executable, str(PROBE), str(probe), *arguments]) as child:
-        try:
-            found = desktop.window("Lineclear", pid=child.pid)
-        except DesktopError as why:
-            log = desktop.logs / f"{Path(sys.executable).name}.log"
-            raise DesktopError(f"{why}; it said: {log.read_text()[-2000:]}") from None
+        log = desktop.logs / f"{Path(sys.executable).name}.log"
+
+        def look() -> list[int]:
+            if child.poll() is not None:
+                raise DesktopError(f"the window ended: {log.read_text()[-2000:]}")
+            return desktop.windows("Lineclear", child.pid)
+
+        found = desktop.geometry(wait_for("the window", look)[0])
         desktop.activate(found)
         wait_for("the window's probe", probe.exists)
         yield InboxWindow(desktop, child.pid, found, probe)

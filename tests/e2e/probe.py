@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QTableView,
     QWidget,
 )
 
@@ -52,22 +53,22 @@ class Looker(QObject):
 
     def _rows(self, name: str = "table") -> list[list[str]]:
         """The texts of a view's rows."""
-        model = view(name).model()
+        shown = view(name)
+        model = shown.model()
         return [
-            [str(model.index(row, column).data() or "") for column in range(model.columnCount())]
+            [str(model.index(row, column).data() or "") for column in range(columns(shown))]
             for row in range(model.rowCount())
         ]
 
     def _row(self, text: str, name: str = "table") -> dict[str, int] | None:
         """Where the first row with that text in it is on the screen."""
-        table = view(name)
-        model = table.model()
+        shown = view(name)
+        model = shown.model()
         for row in range(model.rowCount()):
-            for column in range(model.columnCount()):
+            for column in range(columns(shown)):
                 index = model.index(row, column)
                 if text in str(index.data() or ""):
-                    area = table.visualRect(index)
-                    return placed(table.viewport(), area)
+                    return placed(shown.viewport(), shown.visualRect(index))
         return None
 
     def _focus(self) -> str | None:
@@ -100,6 +101,10 @@ def view(name: str) -> QAbstractItemView:
     raise LookupError(f"there is no view named {name}")
 
 
+def columns(shown: QAbstractItemView) -> int:
+    return shown.model().columnCount() if isinstance(shown, QTableView) else 1
+
+
 def placed(widget: QWidget, area: QRect) -> dict[str, int]:
     corner = widget.mapToGlobal(QPoint(area.x(), area.y()))
     return {"x": corner.x(), "y": corner.y(), "width": area.width(), "height": area.height()}
@@ -119,6 +124,8 @@ def described(widget: QWidget) -> dict[str, Any]:
         "visible": widget.isVisible(),
         "enabled": widget.isEnabled(),
         "text": text_of(widget),
+        # Drawn as a fill, which no property tells.
+        "ready": getattr(widget, "_ready", None),
     }
 
 

@@ -169,6 +169,19 @@ def pending_aid(store: Path) -> str | None:
     return aid
 
 
+def settings(**what: Any) -> None:
+    """Write settings.json into this test's home."""
+    home = Path(os.environ["LINECLEAR_HOME"])
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "settings.json").write_text(json.dumps({"v": 1, **what}))
+
+
+def command(name: str, *arguments: str | Path) -> dict[str, Any]:
+    """A resume command of the settings that starts one of the agent programs."""
+    argv = [sys.executable, "-m", f"tests.e2e.agents.{name}", *map(str, arguments)]
+    return {"argv": argv, "cwd": str(ROOT)}
+
+
 def waiting(store: Path, after: str | None = None, seconds: float = 20) -> str:
     """Wait until a call waits in a store, another one than AFTER; its id."""
 
