@@ -77,7 +77,12 @@ class RecordReader:
         name = record_name("request", seq=seq, aid=aid)
         owners = self.operators if self.store_id is None else frozenset({self.owner})
         file = self._read(name, owners)
-        checkpoint = read_checkpoint(file.raw)
+        try:
+            checkpoint = read_checkpoint(file.raw)
+        except Unreadable as why:
+            raise Unreadable(
+                why.code, f"{name} cannot be read: {why.sentence}", self._path(name)
+            ) from why
         shown = Shown(
             store=self.store,
             seq=seq,
