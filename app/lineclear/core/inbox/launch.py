@@ -93,8 +93,8 @@ def relaunch(detail: Detail, settings: Settings) -> Launched:
 def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     """Do the detached work for a foreign store: claim, start, run, wait, record.
 
-    Gives the command's exit code. What the command prints is passed on; its end stands in the outcome. Raises what `relaunch`
-    raises, and what claiming raises.
+    Gives the command's exit code. What it prints is passed on, and its end stands in the outcome.
+    Raises what `relaunch` raises, and what claiming raises.
     """
     with Store.open(store) as opened:
         shown = _find(opened, aid)
