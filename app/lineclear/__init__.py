@@ -15,7 +15,26 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lineclear.core.agent.budget import Budget
+    from lineclear.core.agent.errors import (
+        AgentError,
+        BudgetExceeded,
+        CallFailed,
+        Expired,
+        HookRejected,
+        MaxIterationsReached,
+        NotRun,
+        ResumeError,
+        ResumeIOError,
+        ResumeSerializeError,
+    )
+    from lineclear.core.agent.executor import AgentExecutor
     from lineclear.core.agent.gate import Gate
+    from lineclear.core.agent.handlers import INBOX
+    from lineclear.core.agent.resume_store import FileResumeStore, MemoryResumeStore, ResumeStore
+    from lineclear.core.agent.run import Action, Finish, Turn
+    from lineclear.core.agent.tools import Tool
+    from lineclear.core.checkpoints.lc_agents import Allow, Deny, Modify, PendingApproval
     from lineclear.core.errors import (
         DecisionRefused,
         Denied,
@@ -26,23 +45,71 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "INBOX",
+    "Action",
+    "AgentError",
+    "AgentExecutor",
+    "Allow",
+    "Budget",
+    "BudgetExceeded",
+    "CallFailed",
     "DecisionRefused",
     "Denied",
+    "Deny",
+    "Expired",
+    "FileResumeStore",
+    "Finish",
     "Gate",
+    "HookRejected",
     "LineclearError",
+    "MaxIterationsReached",
     "MayHaveRun",
+    "MemoryResumeStore",
+    "Modify",
     "NotConfirmed",
+    "NotRun",
+    "PendingApproval",
+    "ResumeError",
+    "ResumeIOError",
+    "ResumeSerializeError",
+    "ResumeStore",
     "StoreHeld",
+    "Tool",
+    "Turn",
 ]
 
 _HOMES = {
+    "Action": "core.agent.run",
+    "AgentError": "core.agent.errors",
+    "AgentExecutor": "core.agent.executor",
+    "Allow": "core.checkpoints.lc_agents",
+    "Budget": "core.agent.budget",
+    "BudgetExceeded": "core.agent.errors",
+    "CallFailed": "core.agent.errors",
     "DecisionRefused": "core.errors",
     "Denied": "core.errors",
+    "Deny": "core.checkpoints.lc_agents",
+    "Expired": "core.agent.errors",
+    "FileResumeStore": "core.agent.resume_store",
+    "Finish": "core.agent.run",
     "Gate": "core.agent.gate",
+    "HookRejected": "core.agent.errors",
+    "INBOX": "core.agent.handlers",
     "LineclearError": "core.errors",
+    "MaxIterationsReached": "core.agent.errors",
     "MayHaveRun": "core.errors",
+    "MemoryResumeStore": "core.agent.resume_store",
+    "Modify": "core.checkpoints.lc_agents",
     "NotConfirmed": "core.errors",
+    "NotRun": "core.agent.errors",
+    "PendingApproval": "core.checkpoints.lc_agents",
+    "ResumeError": "core.agent.errors",
+    "ResumeIOError": "core.agent.errors",
+    "ResumeSerializeError": "core.agent.errors",
+    "ResumeStore": "core.agent.resume_store",
     "StoreHeld": "core.errors",
+    "Tool": "core.agent.tools",
+    "Turn": "core.agent.run",
 }
 
 

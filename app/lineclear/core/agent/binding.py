@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -30,7 +31,7 @@ class Binding:
         self._name = getattr(function, "__qualname__", repr(function))
         self._signature = inspect.signature(function)
         try:
-            hints = typing.get_type_hints(function)
+            hints = typing.get_type_hints(routine_of(function))
         except (NameError, TypeError, AttributeError):
             hints = {}  # Annotations that cannot be resolved here only describe.
         parameters = self._signature.parameters
@@ -74,6 +75,13 @@ class Binding:
                 several = parameter.kind is Parameter.VAR_POSITIONAL
                 given[name] = tuple(arguments[name]) if several else arguments[name]
         return BoundArguments(self._signature, given)
+
+    def single(self, value: Json) -> dict[str, Json]:
+        """Give the arguments of a call with one bare value; raises ValueError if none is taken."""
+        for name, parameter in self._shown.items():
+            if parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+                return {name: value}
+        raise ValueError(f"{self._name} takes no argument.")
 
     def check(self, arguments: Json) -> None:
         """Refuse modified arguments that do not fit; raises ValueError with a sentence."""
@@ -141,6 +149,26 @@ class Binding:
             except ValidationError as why:
                 first = why.errors(include_url=False, include_input=False, include_context=False)[0]
                 raise ValueError(f"The argument '{name}' does not fit: {first['msg']}.") from why
+
+
+def routine_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give what bears a callable's annotations and documentation: of an object, its `__call__`."""
+    if isinstance(function, functools.partial):
+        return routine_of(function.func)
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Tell whether calling gives a coroutine."""
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        routine_of(function)
+    )
+
+
+def first_line(function: Callable[..., Any]) -> str | None:
+    """Give the first line of a callable's documentation, for the operator."""
+    documentation = inspect.getdoc(routine_of(function))
+    return documentation.strip().splitlines()[0][:300] if documentation else None
 
 
 _MAY_BE_EMPTY: Final = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
 
-from lineclear.core.agent.binding import Binding
+from lineclear.core.agent.binding import Binding, first_line, is_async
 from lineclear.core.agent.errors import CallFailed, Expired, NotRun, ResultLost
 from lineclear.core.agent.passage import Settled
 from lineclear.core.agent.results import ResultText
@@ -39,7 +39,7 @@ def wrap(gate: Gate, function: Callable[_P, _R], rules: Rules) -> Callable[_P, _
     if inspect.isasyncgenfunction(function) or inspect.isgeneratorfunction(function):
         raise TypeError("A generator cannot be guarded: it has no one result to record.")
     guarded = _Guarded(gate, function, rules)
-    if inspect.iscoroutinefunction(function):
+    if is_async(function):
 
         @functools.wraps(function)
         async def asynchronous(*args: _P.args, **kwargs: _P.kwargs) -> Any:
@@ -65,9 +65,7 @@ class _Guarded:
         self._binding = Binding(function)
         self._results = ResultText(self._binding.returns)
         self._details: dict[str, Any] = {"tool_schema": self._binding.schema()}
-        documentation = inspect.getdoc(function)
-        if documentation:
-            self._details["description"] = documentation.strip().splitlines()[0][:300]
+        self._details["description"] = first_line(function)
 
     def check_arguments(self, arguments: Json) -> None:
         """Refuse modified arguments that do not fit the signature."""
@@ -90,7 +88,7 @@ class _Guarded:
             answer.finish_blocking("error", failure_text(gone), code="cancelled")
             raise
         except BaseException as failure:
-            await answer.finish("error", failure_text(failure), code=_code(failure))
+            await answer.finish("error", failure_text(failure), code=failure_code(failure))
             raise
         await answer.finish("ok", self._results.write(result))
         return result
@@ -105,7 +103,7 @@ class _Guarded:
         try:
             result = self._function(*bound.args, **bound.kwargs)
         except BaseException as failure:
-            answer.finish_blocking("error", failure_text(failure), code=_code(failure))
+            answer.finish_blocking("error", failure_text(failure), code=failure_code(failure))
             raise
         answer.finish_blocking("ok", self._results.write(result))
         return result
@@ -179,7 +177,8 @@ def failure_text(failure: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
-def _code(failure: BaseException) -> str | None:
+def failure_code(failure: BaseException) -> str | None:
+    """Give the code of a call that was stopped; None for an error of its own."""
     if isinstance(failure, asyncio.CancelledError):
         return "cancelled"
     return None if isinstance(failure, Exception) else "interrupted"

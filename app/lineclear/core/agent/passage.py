@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import DecisionRefused, NotConfirmed
+from lineclear.core.errors import DecisionRefused, NotConfirmed, Unreadable
 from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger import outcome as ending
 from lineclear.core.ledger import start as starting
@@ -97,8 +97,9 @@ class Passage:
         self.call = call
         self.store = store
         self.shown: Shown | None = None
-        self._acceptance = TextAcceptance() if acceptance is None else acceptance
+        self.acceptance = TextAcceptance() if acceptance is None else acceptance
         self._refusals = 0
+        self._failed_look = ""
         self._running = False
 
     @property
@@ -141,8 +142,20 @@ class Passage:
         """
         step: _Step | _Again = _AGAIN
         while step is _AGAIN:
-            step = self._look()
+            try:
+                step = self._look()
+            except Unreadable as why:
+                if not why.passing:
+                    raise
+                self._note_failed_look(why.sentence)
+                return None
         return step
+
+    def undecided(self) -> bool:
+        """Tell whether nobody has said anything of the request yet."""
+        assert self.shown is not None
+        records = self.store.records(self.shown.seq, self.shown.aid)
+        return records.decision is None and records.start is None and records.outcome is None
 
     def finish(
         self,
@@ -190,6 +203,11 @@ class Passage:
         with contextlib.suppress(NotConfirmed):
             self.store.project(self.shown.raw)
 
+    def _note_failed_look(self, sentence: str) -> None:
+        if sentence != self._failed_look:
+            self._failed_look = sentence
+            _log.warning("%s will look again: %s", self.call.agent, sentence)
+
     def _follow(self, verified: starting.Verified) -> _Step | _Again:
         decision = verified.decision
         match decision.verdict:
@@ -216,7 +234,7 @@ class Passage:
         modified = verified.decision.verdict == "modify"
         if modified:
             try:
-                self._acceptance.check_arguments(verified.arguments)
+                self.acceptance.check_arguments(verified.arguments)
             except ValueError as why:
                 return self._refuse("invalid_arguments", str(why))
         if not self._begin(verified):
@@ -226,7 +244,7 @@ class Passage:
     def _answer(self, verified: starting.Verified) -> _Step | _Again:
         assert self.shown is not None
         try:
-            text = self._acceptance.result_text(plain(verified.decision.result))
+            text = self.acceptance.result_text(plain(verified.decision.result))
         except ValueError as why:
             return self._refuse("invalid_result", str(why))
         # The fence, as for a run: the answer may be taken back at this very moment.

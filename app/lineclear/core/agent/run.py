@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lineclear.core.agent.budget import Budget
 from lineclear.core.agent.hooks import ToolCall
@@ -20,8 +20,11 @@ from lineclear.core.checkpoints.lc_agents import (
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import Call
-from lineclear.core.ledger.records import Tokens
+from lineclear.core.ledger.records import RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
+
+EXECUTOR: Final = "executor"
+"""The adapter's name in requests of an AgentExecutor: a resume goes on with their run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,15 @@ class Action:
     tool_input: Json
     log: str = ""
     tool_call_id: str | None = None
+
+    def document(self) -> dict[str, Json]:
+        """Give the action as JSON."""
+        return {
+            "tool": self.tool,
+            "tool_input": self.tool_input,
+            "log": self.log,
+            "tool_call_id": self.tool_call_id,
+        }
 
     @property
     def arguments(self) -> Json:
@@ -126,7 +138,8 @@ class Run:
             trace_id=self.trace_id,
             limits=budget.limits(),
             usage=self.usage,
-            adapter="executor",
+            adapter=EXECUTOR,
+            remaining=tuple(action.document() for action in self.remaining),
             **details,
         )
 
@@ -153,8 +166,28 @@ def pending_of(call: Call) -> PendingApproval:
     )
 
 
-def call_of_pending(pending: PendingApproval, agent: str) -> Call:
-    """Give the call to ask for that a checkpoint holds."""
+def pending_in(shown: Shown) -> PendingApproval:
+    """Give the checkpoint in a request, without the part that only Lineclear writes."""
+    document = {key: value for key, value in shown.checkpoint.document.items() if key != ENVELOPE}
+    return PendingApproval.from_document(document)
+
+
+def call_of_pending(
+    pending: PendingApproval, agent: str, block: RequestBlock | None = None
+) -> Call:
+    """Give the call that a checkpoint, and the request's own part, hold."""
+    ours: dict[str, Any] = {}
+    if block is not None:
+        ours = {
+            "key": block.key or "",
+            "limits": block.limits,
+            "usage": block.usage,
+            "expires_at": block.expires_at,
+            "adapter": block.adapter,
+            "description": block.description,
+            "tool_schema": block.tool_schema,
+            "remaining": block.remaining or (),
+        }
     return Call(
         tool=pending.tool_name,
         arguments=pending.arguments,
@@ -166,10 +199,24 @@ def call_of_pending(pending: PendingApproval, agent: str) -> Call:
         tool_calls=pending.tool_calls_consumed,
         tokens=pending.tokens_consumed,
         trace_id=pending.trace_id,
+        **ours,
     )
 
 
-def pending_in(shown: Shown) -> PendingApproval:
-    """Give the checkpoint in a request, without the part that only Lineclear writes."""
-    document = {key: value for key, value in shown.checkpoint.document.items() if key != ENVELOPE}
-    return PendingApproval.from_document(document)
+def run_of(call: Call) -> Run:
+    """Take up the run at the call that it stopped at."""
+    run = Run(
+        inputs=dict(call.inputs or {}),
+        steps=list(call.steps),
+        iteration=call.iteration or 0,
+        tool_calls=call.tool_calls or 0,
+        tokens=call.tokens,
+        usage=call.usage or Tokens(),
+        remaining=[Action(**action) for action in call.remaining],
+    )
+    if call.trace_id is not None:
+        run.trace_id = call.trace_id
+    # The name of a call ends in its ordinal; another program's checkpoint has none.
+    ordinal = call.key.rpartition(":")[2]
+    run.ordinal = int(ordinal) if ordinal.isdecimal() else run.tool_calls
+    return run

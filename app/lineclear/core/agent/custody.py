@@ -1,0 +1,211 @@
+"""How an executor's call is asked for and run: through the ledger, a plain store, or nothing.
+
+Through the ledger (`FileResumeStore`) a call runs at most once, whatever dies when: the start is
+durable before the tool runs, the outcome after it, and the request is cleared last. A plain store
+has no fence, so it is cleared before the tool runs: a crash then loses the call, and never runs it
+twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from lineclear.core.agent.errors import AgentError
+from lineclear.core.agent.guard import failure_code, failure_text
+from lineclear.core.agent.handlers import (
+    ApprovalHandler,
+    ask_handler,
+    this_program,
+    verdict_of,
+)
+from lineclear.core.agent.hooks import ToolCall
+from lineclear.core.agent.passage import Acceptance, Admitted, Passage, Settled, denial_text
+from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
+from lineclear.core.agent.run import pending_of
+from lineclear.core.agent.threads import LedgerThreads
+from lineclear.core.agent.tools import Ran
+from lineclear.core.checkpoints.lc_agents import ApprovalDecision, Deny, Modify
+from lineclear.core.checkpoints.model import Json
+from lineclear.core.errors import AlreadyDecided
+from lineclear.core.ledger import decide as deciding
+from lineclear.core.ledger.ask import Call
+from lineclear.core.ledger.clock import LIVE_VALID_S
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of a call: the text for the model, and what it ran with."""
+
+    observation: str
+    arguments: Json
+    ran: bool
+    """False: it was denied, expired, or found not to have run."""
+
+
+Runner = Callable[[Json, str], Awaitable[Ran]]
+"""Runs the tool with arguments and the call's id; a failing tool is a Ran that is not ok."""
+
+
+class Custody(Protocol):
+    """Takes one call from asking to its observation."""
+
+    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+        """Ask, wait, run, record."""
+
+    async def end_run(self) -> None:
+        """Note that the run has come to its end."""
+
+
+class NoCustody:
+    """Asks nobody."""
+
+    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+        """Run the call as it is."""
+        del acceptance
+        ran = await run(call.arguments, "")
+        return Done(ran.text, call.arguments, ran=True)
+
+    async def end_run(self) -> None:
+        """Do nothing."""
+
+
+class PlainCustody:
+    """A handler in this process, with or without a store that has no fence."""
+
+    def __init__(self, handler: ApprovalHandler, store: ResumeStore | None) -> None:
+        self._handler = handler
+        self._store = store
+        self._threads = LedgerThreads()
+
+    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+        """Save, ask the handler, clear, run; cancelled while it is asked, the call stays saved."""
+        if self._store is not None:
+            await self._store.save_pending(pending_of(call))
+        return await self.decided(call, run, acceptance, None)
+
+    async def decided(
+        self, call: Call, run: Runner, acceptance: Acceptance, decision: ApprovalDecision | None
+    ) -> Done:
+        """Run a saved call as DECISION says, or as the handler does."""
+        if decision is None:
+            decision = await ask_handler(self._handler, _asked(call), self._threads)
+        _check(decision, acceptance)
+        if self._store is not None:
+            await self._store.clear_pending()
+        if isinstance(decision, Deny):
+            return Done(denial_text(decision.reason), call.arguments, ran=False)
+        arguments = decision.arguments if isinstance(decision, Modify) else call.arguments
+        ran = await run(arguments, "")
+        return Done(ran.text, arguments, ran=True)
+
+    async def end_run(self) -> None:
+        """Do nothing: the store is empty."""
+
+
+class LedgerCustody:
+    """The approval ledger, decided by an operator, or by a handler who may be faster."""
+
+    def __init__(self, store: FileResumeStore, handler: ApprovalHandler | None) -> None:
+        self._store = store
+        self._handler = handler
+
+    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+        """Ask, wait, start, run, record, clear; cancelled while waiting, the request stays open."""
+        return await self.carry_on(await self._store.passage(call, acceptance), run, None)
+
+    async def carry_on(
+        self, passage: Passage, run: Runner, decision: ApprovalDecision | None
+    ) -> Done:
+        """Do the same from where a request stands; DECISION is given in place of the handler's.
+
+        Raises AlreadyDecided where somebody decided otherwise before.
+        """
+        step = await self._step(passage, decision)
+        if isinstance(step, Settled):
+            ran = step.outcome in ("ok", "error")
+            return Done(step.text, passage.call.arguments, ran=ran)
+        began = time.monotonic()
+
+        def since() -> int:
+            return round((time.monotonic() - began) * 1000)
+
+        threads = self._store.room.threads
+        try:
+            ran_now = await run(step.arguments, step.aid)
+        except BaseException as failure:
+            text, code = failure_text(failure), failure_code(failure)
+            await threads.run(lambda: passage.finish("error", text, code=code, duration_ms=since()))
+            raise
+        outcome: Literal["ok", "error"] = "ok" if ran_now.ok else "error"
+        await threads.run(lambda: passage.finish(outcome, ran_now.text, duration_ms=since()))
+        return Done(ran_now.text, step.arguments, ran=True)
+
+    async def end_run(self) -> None:
+        """Note it in the store, so that nobody resumes what has ended."""
+        await self._store.end_run()
+
+    async def _step(
+        self, passage: Passage, decision: ApprovalDecision | None
+    ) -> Admitted | Settled:
+        room = self._store.room
+        if passage.shown is None:
+            settled = await room.threads.run(passage.publish)
+            if settled is not None:
+                return settled
+        if decision is not None:
+            await room.threads.run(lambda: _commit(passage, decision, "resume"))
+        elif self._handler is not None and await room.threads.run(passage.undecided):
+            return await self._race(passage, self._handler)
+        return await room.wait(passage, withdraw=False)
+
+    async def _race(self, passage: Passage, handler: ApprovalHandler) -> Admitted | Settled:
+        """Wait for the handler or an operator, whoever decides first."""
+        room = self._store.room
+
+        async def answer() -> None:
+            decision = await ask_handler(handler, _asked(passage.call), room.threads)
+            _check(decision, passage.acceptance)
+            # An operator who was faster has decided.
+            with contextlib.suppress(AlreadyDecided):
+                await room.threads.run(lambda: _commit(passage, decision, "approval handler"))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                handling = group.create_task(answer(), name="lineclear-approval-handler")
+                step = await room.wait(passage, withdraw=False)
+                handling.cancel()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from several
+        return step
+
+
+def _commit(passage: Passage, decision: ApprovalDecision, name: str) -> None:
+    """Record a program's decision; one that stands already must say the same."""
+    assert passage.shown is not None
+    if passage.store.records(passage.shown.seq, passage.shown.aid).outcome is not None:
+        return  # It ended, and how stands in the ledger.
+    verdict = verdict_of(decision)
+    try:
+        deciding.decide(
+            passage.store, passage.shown, verdict, this_program(name), valid_for_s=LIVE_VALID_S
+        )
+    except AlreadyDecided as first:
+        if first.decision is None or first.decision.verdict != verdict.verdict:
+            raise
+
+
+def _asked(call: Call) -> ToolCall:
+    return ToolCall(call.tool, call.arguments, call.tool_id)
+
+
+def _check(decision: ApprovalDecision, acceptance: Acceptance) -> None:
+    if isinstance(decision, Modify):
+        try:
+            acceptance.check_arguments(decision.arguments)
+        except ValueError as why:
+            raise AgentError(f"The changed arguments cannot be used: {why}") from why

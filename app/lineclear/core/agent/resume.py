@@ -1,0 +1,108 @@
+"""Going on with an agent that died: what `lineclear resume STORE` does."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lineclear.core.agent.errors import AgentFailed, ResumeError
+from lineclear.core.agent.executor import AgentExecutor
+from lineclear.core.agent.guard import failure_text
+from lineclear.core.agent.resume_store import FileResumeStore
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import (
+    AlreadyDecided,
+    DecisionRefused,
+    MayHaveRun,
+    NotConfirmed,
+    NothingPending,
+    StoreHeld,
+    StoreRefused,
+    Unreadable,
+)
+from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING
+from lineclear.core.places import absolute
+
+_PROTOCOL = (
+    AlreadyDecided,
+    DecisionRefused,
+    MayHaveRun,
+    NotConfirmed,
+    NothingPending,
+    ResumeError,
+    StoreHeld,
+    StoreRefused,
+    Unreadable,
+)
+"""What the store, and not the agent, has to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeResult:
+    """How a resumed run ended: with the model's answer."""
+
+    output: str
+
+
+async def resume(path: Path, factory: Callable[[Path], Any]) -> ResumeResult:
+    """Go on with the run in a store, or in the lowest lane of a run folder that has one.
+
+    FACTORY gets the store's folder and gives an AgentExecutor on it, awaited if it is async. An
+    undecided call is waited for, as a live agent waits; later calls are asked in turn.
+
+    Raises NothingPending, StoreHeld, MayHaveRun, DecisionRefused, NotConfirmed, ResumeError,
+    StoreRefused, Unreadable; and AgentFailed (code `agent_error`) for what the agent itself raises.
+    """
+    for folder in _stores(path):
+        # Looked at before the agent's code is run at all; it then takes the lock itself.
+        async with FileResumeStore(folder) as store:
+            pending = await store.claim() is not None
+        if pending:
+            return await _go_on(folder, factory)
+    raise _nothing(path)
+
+
+async def _go_on(folder: Path, factory: Callable[[Path], Any]) -> ResumeResult:
+    try:
+        async with await _made(folder, factory) as executor:
+            output = await executor.resume()
+    except _PROTOCOL:
+        raise
+    except Exception as why:
+        raise AgentFailed(f"The agent failed: {visible_line(failure_text(why), 400)}") from why
+    if output is None:
+        raise _nothing(folder)
+    return ResumeResult(output)
+
+
+async def _made(folder: Path, factory: Callable[[Path], Any]) -> AgentExecutor:
+    executor = factory(folder)
+    if inspect.isawaitable(executor):
+        executor = await executor
+    if not isinstance(executor, AgentExecutor):
+        raise TypeError(f"the factory gave {type(executor).__name__}, no AgentExecutor")
+    store = executor.store
+    if not isinstance(store, FileResumeStore) or store.path != folder:
+        await executor.close()
+        raise ValueError(f"the factory's executor does not use the store {folder}")
+    return executor
+
+
+def _stores(path: Path) -> list[Path]:
+    path = absolute(path)
+    if (path / APPROVALS).exists() or (path / PENDING).exists():
+        return [path]
+    if not path.is_dir():
+        return []
+    lanes = [lane for lane in path.iterdir() if lane.is_dir() and LANE_NAME.fullmatch(lane.name)]
+    return sorted(lanes, key=lambda lane: int(lane.name))
+
+
+def _nothing(path: Path) -> NothingPending:
+    return NothingPending(
+        f"Nothing is pending in {visible_line(str(path))}: no call waits there, and no run that"
+        " stopped can go on."
+    )

@@ -1,0 +1,347 @@
+"""Resume stores: where a pending call is kept, so that another process can go on with the run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Protocol, Self, TypeVar, runtime_checkable
+
+from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.passage import Acceptance, Passage
+from lineclear.core.agent.run import EXECUTOR, call_of_pending, pending_in
+from lineclear.core.agent.waiting import WaitingRoom
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.ask import Call, open_request
+from lineclear.core.ledger.commit import replace
+from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
+from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.presence import FOLDER as WATCHED
+from lineclear.core.ledger.records import RequestBlock, Revoked, format_instant, new_nonce
+from lineclear.core.ledger.start import observe_fact
+from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.places import absolute, default_source
+
+_T = TypeVar("_T")
+
+RUN_END: Final = "run-end.json"
+"""Names the last call of a run that came to its end, so that nobody resumes it."""
+_SET_ASIDE: Final = "pending.claimed.json"
+"""Another program's checkpoint while it becomes a request of ours."""
+
+
+@runtime_checkable
+class ResumeStore(Protocol):
+    """Keeps at most one pending call."""
+
+    async def save_pending(self, pending: PendingApproval) -> None:
+        """Keep a call before anybody is asked."""
+
+    async def load_pending(self) -> PendingApproval | None:
+        """Give the call that is kept, or None; raises ResumeError."""
+
+    async def clear_pending(self) -> None:
+        """Keep it no longer; clearing an empty store is no error."""
+
+
+class MemoryResumeStore:
+    """Keeps the pending call in this process: for tests, and for handlers that answer at once."""
+
+    def __init__(self) -> None:
+        self._pending: PendingApproval | None = None
+
+    async def save_pending(self, pending: PendingApproval) -> None:
+        """Keep a call."""
+        self._pending = pending
+
+    async def load_pending(self) -> PendingApproval | None:
+        """Give the call that is kept, or None."""
+        return self._pending
+
+    async def clear_pending(self) -> None:
+        """Keep it no longer."""
+        self._pending = None
+
+
+class FileResumeStore:
+    """One folder with its own approval ledger; the folder may be a lane of a run folder.
+
+    Args:
+        folder: made 0700 if absent.
+        agent: the name that operators see; default: the name of the folder, or of its run folder.
+
+    The folder's lock is taken at the first save or claim and freed by `close()` (use it as an async
+    context manager) or with the process. Raises StoreHeld while a live process has it.
+
+    A request whose agent stops waiting for it, other than by `clear_pending`, stays open: it is
+    there to be resumed.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], *, agent: str | None = None) -> None:
+        self.path = absolute(folder)
+        self._locked_folder = self._run_folder() or self.path
+        self.agent = self._locked_folder.name if agent is None else agent
+        self._lock: AgentLock | None = None
+        self._store: Store | None = None
+        self._room: WaitingRoom | None = None
+
+    # --- as lc-agents has it ------------------------------------------------------------------
+
+    async def save_pending(self, pending: PendingApproval) -> None:
+        """Ask for a call: publish its request, or adopt the one of the same call.
+
+        Raises StoreHeld, MayHaveRun, ResumeSerializeError, ResumeIOError.
+        """
+        await self._run(lambda: self._save(pending))
+
+    async def load_pending(self) -> PendingApproval | None:
+        """Give the open request, without taking the lock; raises ResumeError."""
+        return await asyncio.to_thread(self._load)
+
+    async def clear_pending(self) -> None:
+        """Close the open request as withdrawn, if nobody started it, and take pending.json away."""
+        await self._run(self._clear)
+
+    # --- for the executor -----------------------------------------------------------------------
+
+    async def claim(self) -> Resumable | None:
+        """Take the lock and find the call with which a run goes on; None: nothing is pending.
+
+        Raises StoreHeld, MayHaveRun, ResumeError.
+        """
+        return await self._run(self._claim)
+
+    async def passage(self, call: Call, acceptance: Acceptance) -> Passage:
+        """Begin a call in this store; raises StoreHeld."""
+        return await self._run(lambda: Passage(self._opened(), call, acceptance))
+
+    async def end_run(self) -> None:
+        """Note that the run came to its end: nothing of it is resumed any more."""
+        await self._run(self._end_run)
+
+    @property
+    def room(self) -> WaitingRoom:
+        """Where calls of this store wait."""
+        if self._room is None:
+            self._room = WaitingRoom(self.path, self._source(), self.agent)
+        return self._room
+
+    async def close(self) -> None:
+        """Free the lock."""
+        self.close_now()
+
+    def close_now(self) -> None:
+        """Do as `close` does, without a loop."""
+        if self._room is not None:
+            self._room.close()
+        if self._store is not None:
+            self._store.close()
+        if self._lock is not None:
+            self._lock.close()
+        self._room = self._store = self._lock = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close_now()
+
+    # --- steps, off the loop --------------------------------------------------------------------
+
+    async def _run(self, step: Callable[[], _T]) -> _T:
+        def mapped() -> _T:
+            try:
+                return step()
+            except OSError as why:
+                raise ResumeIOError(f"resume store io error: {self.path}: {why}") from why
+
+        return await self.room.threads.run(mapped)
+
+    def _opened(self) -> Store:
+        if self._lock is None:
+            self._lock = AgentLock.acquire(self._locked_folder)
+        if self._store is None:
+            self._store = Store.create(self.path)
+        return self._store
+
+    def _save(self, pending: PendingApproval) -> None:
+        passage = Passage(self._opened(), call_of_pending(pending, self.agent))
+        try:
+            passage.publish()
+        except Unreadable as why:
+            raise ResumeSerializeError(
+                f"resume store serialization error: write {self.path / PENDING}: {why.sentence}"
+            ) from why
+
+    def _load(self) -> PendingApproval | None:
+        try:
+            store = Store.open(self.path)
+        except Unreadable as why:
+            if why.code == "absent":
+                return None
+            raise _io_error(why) from why
+        with store:
+            if store.native:
+                shown = self._open_request(store)
+                if shown is not None:
+                    return pending_in(shown)
+        return self._foreign()
+
+    def _clear(self) -> None:
+        if self._foreign() is not None:
+            for name in (PENDING, _SET_ASIDE):
+                (self.path / name).unlink(missing_ok=True)
+        if self._store is None and not (self.path / APPROVALS).exists():
+            return
+        store = self._opened()
+        shown = self._open_request(store)
+        if shown is not None:
+            passage = Passage(store, call_of_pending(pending_in(shown), self.agent))
+            passage.adopt(shown)
+            passage.abandon(withdraw=True)
+
+    def _claim(self) -> Resumable | None:
+        foreign = self._foreign()
+        if foreign is None and self._store is None and not (self.path / APPROVALS).exists():
+            return None
+        if self._lock is None:
+            self._lock = AgentLock.acquire(self._locked_folder)
+        if foreign is not None:
+            return self._adopt_foreign(foreign)
+        store = self._opened()
+        records = _newest(store)
+        if records is None:
+            return None
+        shown = records.request
+        if shown is None or shown.block is None:
+            raise ResumeSerializeError(
+                f"resume store serialization error: parse {self.path / APPROVALS}: "
+                f"{records.damaged[0][2] if records.damaged else 'the last request is gone.'}"
+            )
+        observe_fact(store, shown)  # Raises where the call may have run.
+        if records.outcome is None:
+            store.project(shown.raw)
+        elif not self._goes_on(records):
+            return None
+        pending = pending_in(shown)
+        call = call_of_pending(pending, shown.block.agent, shown.block)
+        passage = Passage(store, call)
+        passage.adopt(shown)
+        return Resumable(pending, passage, shown.block)
+
+    def _adopt_foreign(self, foreign: PendingApproval) -> Resumable:
+        """Make another program's checkpoint a request of ours; a kill leaves one of the two."""
+        if (self.path / PENDING).exists():
+            (self.path / PENDING).rename(self.path / _SET_ASIDE)
+        passage = Passage(self._opened(), call_of_pending(foreign, self.agent))
+        passage.publish()
+        (self.path / _SET_ASIDE).unlink()
+        assert passage.shown is not None
+        return Resumable(foreign, passage, passage.shown.block)
+
+    def _goes_on(self, records: CallRecords) -> bool:
+        """Tell whether a run stopped after this closed call, so that it can go on from there."""
+        assert records.request is not None
+        assert records.request.block is not None
+        assert records.outcome is not None
+        if records.request.block.adapter != EXECUTOR:
+            return False  # A call of its own, not a step of a run.
+        taken_back = isinstance(records.start, Revoked)
+        if records.outcome.outcome == "withdrawn" and not taken_back:
+            return False
+        try:
+            ended = json.loads((self.path / RUN_END).read_bytes())
+        except FileNotFoundError:
+            return True
+        except ValueError as why:
+            raise ResumeSerializeError(
+                f"resume store serialization error: parse {self.path / RUN_END}: {why}"
+            ) from why
+        return not isinstance(ended, dict) or ended.get("aid") != records.aid
+
+    def _end_run(self) -> None:
+        if self._store is None:
+            return
+        records = _newest(self._store)
+        if records is None:
+            return
+        end = {
+            "v": 1,
+            "nonce": new_nonce(),
+            "seq": records.seq,
+            "aid": records.aid,
+            "ended_at": format_instant(datetime.now(UTC)),
+        }
+        replace(self._store.root_fd, RUN_END, jsontext.compact(end))
+
+    def _open_request(self, store: Store) -> Shown | None:
+        try:
+            return open_request(store)
+        except Unreadable as why:
+            raise ResumeSerializeError(
+                f"resume store serialization error: parse {why.path or self.path}: {why.sentence}"
+            ) from why
+
+    def _foreign(self) -> PendingApproval | None:
+        """Read the checkpoint of another program in this folder, or one that was set aside."""
+        for name in (PENDING, _SET_ASIDE):
+            path = self.path / name
+            try:
+                raw = read_file(str(path)).raw
+            except Unreadable as why:
+                if why.code == "absent":
+                    continue
+                raise _io_error(why) from why
+            try:
+                document = jsontext.parse(raw)
+                if ENVELOPE in document:
+                    continue  # What is left of a call of ours.
+                return PendingApproval.from_document(document)
+            except Unreadable as why:
+                raise ResumeSerializeError(
+                    f"resume store serialization error: parse {path}: {why.sentence}"
+                ) from why
+        return None
+
+    def _run_folder(self) -> Path | None:
+        """Give the run folder of a lane: its agent holds that folder's lock, not the lane's."""
+        parent = self.path.parent
+        is_lane = LANE_NAME.fullmatch(self.path.name) and (parent / RUN_INFO).exists()
+        return parent if is_lane else None
+
+    def _source(self) -> Path:
+        """Give the folder that operators most likely watch."""
+        above = list(self._locked_folder.parents)
+        watched = (folder for folder in above[:5] if (folder / WATCHED).is_dir())
+        return next(watched, default_source() if default_source() in above else above[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Resumable:
+    """A call with which a run goes on: undecided, decided, or ended already."""
+
+    pending: PendingApproval
+    passage: Passage
+    block: RequestBlock | None
+
+
+def _newest(store: Store) -> CallRecords | None:
+    asked = [(seq, aid) for seq, aid in store.calls() if seq is not None]
+    return store.records(*asked[-1]) if asked else None
+
+
+def _io_error(why: Unreadable) -> ResumeIOError:
+    return ResumeIOError(f"resume store io error: {why.path or ''}: {why.sentence}")
