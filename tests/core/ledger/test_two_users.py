@@ -1,0 +1,94 @@
+"""Operator and agent with uids of their own: each counts only for what is theirs to say."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.core.ledger import two_users
+from tests.core.ledger.two_users import AGENT, OPERATOR, OPERATORS
+
+pytestmark = pytest.mark.skipif(
+    sys.platform == "win32" or os.geteuid() != 0, reason="needs root to act as several users"
+)
+
+
+@pytest.fixture(scope="module")
+def told():
+    folder = Path(tempfile.mkdtemp())
+    try:
+        agents = folder / "agents"
+        agents.mkdir()
+        folder.chmod(0o711)
+        os.chown(agents, AGENT, OPERATORS)
+        agents.chmod(0o3770)
+        ended = subprocess.run(
+            [sys.executable, "-m", two_users.__name__, str(folder)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[3],
+            timeout=60,
+        )
+        yield json.loads(ended.stdout)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_the_two_meet_on_files_that_both_can_read(told):
+    assert told["asked"] == 1
+    assert told["operator sees"] == "pending"
+    assert told["approved"] == "approve"
+    assert told["agent reads"] == "Verified"
+    assert told["ran"] == "recorded"
+    assert told["operator sees after"] == "done"
+
+
+def test_modes_and_groups_whatever_the_umask(told):
+    modes = told["modes"]
+    assert modes["refund-bot"] == ["0o3770", AGENT, OPERATORS]
+    assert modes[".approvals"] == ["0o3770", AGENT, OPERATORS]
+    for name in ("FORMAT", "000001.request.json", "pending.json"):
+        assert modes[name] == ["0o640", AGENT, OPERATORS]
+    assert modes["decision.json"] == ["0o640", OPERATOR, OPERATORS]
+
+
+def test_a_stranger_sees_nothing(told):
+    assert told["stranger"] == "no_permission"
+
+
+def test_the_operator_cannot_take_the_agents_files_away(told):
+    assert told["operator removes request"] == "PermissionError"
+    assert told["operator removes pending"] == "PermissionError"
+
+
+def test_an_agent_cannot_approve_its_own_call(told):
+    assert told["agent approves itself"] == "approve"
+    assert told["agent reads its own approval"] == "owner"
+    assert told["operator sees its approval"] != "approved"
+
+
+def test_taking_back_is_the_operators_to_say(told):
+    assert told["taken back"] == "taken back"
+    assert told["agent reads a taken back one"] == "withdrawn"
+
+
+def test_withdrawing_is_the_agents_to_say(told):
+    assert told["withdrawn"] is True
+    assert told["operator sees withdrawn"] == "done"
+
+
+def test_an_operator_cannot_say_that_a_call_ran(told):
+    assert told["operator forges"] == ["won", "won"]
+    assert told["agent reads forged start"] == "start_taken"
+    assert told["operator sees forged"] == "approved"
+
+
+def test_an_operator_cannot_ask_for_the_agent(told):
+    assert told["operator forges request"] == "won"
+    assert told["agent sees forged request"] == "owner"
