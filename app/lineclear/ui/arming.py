@@ -122,7 +122,7 @@ class Arming:
     def touched(self) -> None:
         """Any input of a person: pointer or key; the first after a long rest begins from zero."""
         now = self._clock()
-        if now - self._last_input > IDLE_S:
+        if self._elapsed(self._last_input) > IDLE_S:
             self.restart()
         self._last_input = now
 
@@ -141,7 +141,7 @@ class Arming:
         """Press the letter of ACT; a second press disarms."""
         self.touched()
         now = self._clock()
-        quiet = now - self._last_printable >= QUIET_BEFORE_S
+        quiet = self._elapsed(self._last_printable) >= QUIET_BEFORE_S
         self._last_printable = now
         if self.armed is not None:
             return self._disarm()
@@ -160,7 +160,7 @@ class Arming:
             return Press.IGNORED, None
         act, at = self._armed
         self._armed = None
-        elapsed = self._clock() - at
+        elapsed = self._elapsed(at)
         if not CONFIRM_AFTER_S <= elapsed <= CONFIRM_BEFORE_S or not self.readiness(act).ready:
             return Press.DISARMED, None
         return Press.CONFIRMED, act
@@ -170,6 +170,10 @@ class Arming:
         self.touched()
         self._armed = None
         return self.readiness(act).ready
+
+    def _elapsed(self, since: float) -> float:
+        # To the microsecond: a difference of floats is never quite 0.7.
+        return round(self._clock() - since, 6)
 
     def _disarm(self) -> Press:
         was = self.armed
@@ -181,20 +185,19 @@ class Arming:
     @property
     def armed(self) -> Act | None:
         """The act that Enter would do; None when the letter is too long ago."""
-        if self._armed is None or self._clock() - self._armed[1] > CONFIRM_BEFORE_S:
+        if self._armed is None or self._elapsed(self._armed[1]) > CONFIRM_BEFORE_S:
             return None
         return self._armed[0]
 
     def readiness(self, act: Act) -> Readiness:
         """What ACT still needs."""
-        now = self._clock()
         if self._subject is None:
             return Readiness(Need.NO_CALL, 0.0)
         if not self._on_screen or self._since is None:
             return Readiness(Need.OFF_SCREEN, 0.0)
-        if now - self._last_input > IDLE_S:
+        if self._elapsed(self._last_input) > IDLE_S:
             return Readiness(Need.IDLE, 0.0)
-        settled = (now - self._since) / SETTLE_S
+        settled = self._elapsed(self._since) / SETTLE_S
         if act is not Act.APPROVE:
             return Readiness(Need.SETTLING, settled) if settled < 1 else Readiness(Need.READY)
         if not self._end_seen and settled >= 1:
@@ -202,9 +205,9 @@ class Arming:
         if self._stop and settled >= 1:
             if self._flag_since is None:
                 return Readiness(Need.FLAG, 0.0)
-            settled = (now - self._flag_since) / STOP_SETTLE_S
+            settled = self._elapsed(self._flag_since) / STOP_SETTLE_S
         return Readiness(Need.SETTLING, settled) if settled < 1 else Readiness(Need.READY)
 
     def seconds_shown(self) -> float:
         """How long the call has been before the eyes without a break."""
-        return 0.0 if self._since is None else self._clock() - self._since
+        return 0.0 if self._since is None else self._elapsed(self._since)

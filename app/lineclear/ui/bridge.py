@@ -52,6 +52,8 @@ def pieces(diff: Diff) -> list[Diff]:
 class Bridge(QObject):
     """Watches, reads, decides and relaunches, all away from the window's thread.
 
+    Made inside the running event loop.
+
     Signals:
         arrived(Diff): what changed; delivered in the window's thread, a piece per turn.
         settings_changed(Settings).
@@ -69,6 +71,7 @@ class Bridge(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._loop = asyncio.get_running_loop()
         self._only = tuple(SourceSetting(path=path) for path in only)
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
@@ -97,14 +100,14 @@ class Bridge(QObject):
 
     async def stop(self) -> None:
         """Stop watching and end the threads; what was begun is finished."""
-        await asyncio.to_thread(self._watcher.stop)
+        await self._loop.run_in_executor(None, self._watcher.stop)
         self._readers.shutdown(wait=False, cancel_futures=True)
-        await asyncio.to_thread(self._writers.shutdown)
+        await self._loop.run_in_executor(None, self._writers.shutdown)
 
     # --- Reading and deciding -------------------------------------------------------------------
 
     async def _in(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(pool, work)
+        return await self._loop.run_in_executor(pool, work)
 
     def me(self) -> Person:
         """Who decides in this window."""

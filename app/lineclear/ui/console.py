@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from pathlib import Path
 
@@ -90,7 +89,7 @@ class Console(QWidget):
 
     async def _read(self, log: Path) -> None:
         try:
-            more, offset = await asyncio.to_thread(read_more, log, self._offset)
+            more, offset = await self._tasks.in_thread(lambda: read_more(log, self._offset))
         except FileNotFoundError:
             return
         except OSError as why:

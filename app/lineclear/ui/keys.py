@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QWidget
 
+from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.flow import DecisionFlow
 
 _MODIFIERS = frozenset(
@@ -41,11 +42,16 @@ class KeyWatch(QObject):
         self, app: QApplication, window: QWidget, flow: DecisionFlow, letters: Callable[[], bool]
     ) -> None:
         super().__init__(window)
-        self._window = window
+        self._app = app
         self._flow = flow
         self._letters = letters
         app.installEventFilter(self)
         app.focusChanged.connect(self._focus_changed)
+
+    def stop(self) -> None:
+        """Watch no longer."""
+        self._app.removeEventFilter(self)
+        self._app.focusChanged.disconnect(self._focus_changed)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Look at one event."""
@@ -73,7 +79,11 @@ class KeyWatch(QObject):
         if key in _MODIFIERS or key in _ENTER or key == Qt.Key.Key_Escape or event.isAutoRepeat():
             self._flow.arming.touched()
             return
-        typing = types_text(QApplication.focusWidget())
+        focus = QApplication.focusWidget()
+        if key == Qt.Key.Key_Space and isinstance(focus, DecisionButton):
+            self._flow.arming.touched()
+            return
+        typing = types_text(focus)
         plain = not event.modifiers() & _COMMANDS
         if key in _ARMING and not typing and (not plain or self._letters()):
             # The action decides; a shifted or commanded letter is its alternate.

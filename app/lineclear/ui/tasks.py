@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 
@@ -28,6 +29,10 @@ class Tasks:
         self._live.add(task)
         task.add_done_callback(self._settle)
         return task
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Run WORK in a thread of the loop's own pool."""
+        return await self._loop.run_in_executor(None, work)
 
     def _settle(self, task: asyncio.Task[Any]) -> None:
         self._live.discard(task)

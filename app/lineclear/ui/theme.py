@@ -140,6 +140,11 @@ class Theme(QObject):
         app.installEventFilter(self)
         app.styleHints().colorSchemeChanged.connect(self._scheme_changed)
 
+    def stop(self) -> None:
+        """Follow the palette no longer."""
+        self._app.removeEventFilter(self)
+        self._app.styleHints().colorSchemeChanged.disconnect(self._scheme_changed)
+
     def _scheme_changed(self, scheme: Qt.ColorScheme) -> None:
         if self._own:
             self._app.setPalette(own_palette(dark=scheme == Qt.ColorScheme.Dark))

@@ -486,6 +486,7 @@ class MainWindow(QMainWindow):
         """End the program."""
         if not self._ending:
             self._ending = True
+            self._keys.stop()
             self.tray.end()
             self.ended.emit()
 

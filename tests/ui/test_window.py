@@ -1,0 +1,337 @@
+"""The window from a store on disk to a verdict on disk: real files, real keys and clicks."""
+
+import asyncio
+import os
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from lineclear.core.ledger.decide import Verdict, decide, resolve
+from lineclear.core.ledger.liveness import current_owner
+from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.records import Decision
+from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Shown, Store
+from lineclear.ui.arming import Act
+from lineclear.ui.cells import Column
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.sections import Section
+from lineclear.ui.window import MainWindow
+from tests.ui.sample import BOB, ask_for
+
+
+def decision_of(shown: Shown) -> Decision | None:
+    with Store.open(shown.store) as store:
+        return store.records(shown.seq, shown.aid).decision
+
+
+def says(window: MainWindow, name: str) -> str:
+    label = window.findChild(PlainLabel, name)
+    assert label is not None
+    return label.text()
+
+
+async def select(window: MainWindow, until, aid: str) -> None:
+    """Choose a row and wait until its bytes are in the pane."""
+    await until(lambda: window.table.choose(aid), "the row")
+    window.table.setFocus()
+    await until(
+        lambda: window.flow._prepared is not None and window.flow.current == aid, "the reading"
+    )
+
+
+async def ready(window: MainWindow, until, act: Act = Act.APPROVE) -> None:
+    await until(lambda: window.flow.arming.readiness(act).ready, f"{act} to be ready")
+
+
+def press(window: MainWindow, key: Qt.Key, modifier=Qt.KeyboardModifier.NoModifier) -> None:
+    QTest.keyClick(QApplication.focusWidget() or window, key, modifier)
+
+
+def click(widget) -> None:
+    QTest.mouseClick(widget, Qt.MouseButton.LeftButton)
+
+
+# --- Rows ---------------------------------------------------------------------------------------
+
+
+async def test_a_call_on_disk_becomes_a_row(inbox, source, until):
+    ask_for(source)
+    await until(lambda: inbox.model.rowCount() == 1, "a row")
+    cells = [inbox.model.index(0, column).data() for column in Column]
+    assert cells[:4] == ["Waiting", "send_refund", 'customer="C-1204"  amount=80', "refund-bot"]
+    await until(lambda: "1 waiting" in inbox.windowTitle(), "the title")
+
+
+async def test_an_arrival_selects_nothing(inbox, source, until):
+    ask_for(source)
+    await until(lambda: inbox.model.rowCount() == 1, "a row")
+    assert inbox.flow.current == ""
+    assert says(inbox, "hint") == "Select a call. a then Enter approves, d denies."
+
+
+# --- Approving ----------------------------------------------------------------------------------
+
+
+async def test_a_then_enter_approves_exactly_the_bytes_shown(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    press(inbox, Qt.Key.Key_A)
+    assert says(inbox, "sentence") == "Press Enter to approve \u00b7 Esc to cancel"
+    await asyncio.sleep(0.3)
+    press(inbox, Qt.Key.Key_Return)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.verdict == "approve"
+    assert decision.request_sha256 == shown.sha256
+    assert decision.shown["front_end"] == "window"
+    assert decision.shown["origin"] == "key"
+    await until(lambda: inbox.table.hasFocus(), "the focus in the table")
+
+
+async def test_a_click_approves_when_it_is_armed_and_not_before(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    click(inbox.pane.bar.approve)
+    assert not inbox.flow._busy
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.shown["origin"] == "click"
+
+
+async def test_enter_without_the_letter_and_the_letter_without_enter_do_nothing(
+    inbox, source, until
+):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    press(inbox, Qt.Key.Key_Return)
+    press(inbox, Qt.Key.Key_A)
+    press(inbox, Qt.Key.Key_Escape)
+    await asyncio.sleep(0.3)
+    press(inbox, Qt.Key.Key_Return)
+    assert not inbox.flow._busy
+    assert decision_of(shown) is None
+
+
+async def test_typing_banana_and_enter_into_the_table_approves_nothing(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    for key in (Qt.Key.Key_B, Qt.Key.Key_A, Qt.Key.Key_N, Qt.Key.Key_A):
+        press(inbox, key)
+    await asyncio.sleep(0.3)
+    press(inbox, Qt.Key.Key_Return)
+    assert not inbox.flow._busy
+    assert decision_of(shown) is None
+
+
+async def test_a_letter_in_the_filter_is_text(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    press(inbox, Qt.Key.Key_Slash)
+    assert inbox.filter.hasFocus()
+    QTest.keyClicks(inbox.filter, "refund")
+    assert inbox.filter.text() == "refund"
+    assert inbox.flow.arming.armed is None
+
+
+async def test_space_on_the_focused_button_only_arms_it(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    inbox.pane.bar.approve.setFocus()
+    await asyncio.sleep(0.45)
+    press(inbox, Qt.Key.Key_Space)
+    assert inbox.flow.arming.armed is Act.APPROVE
+    assert decision_of(shown) is None
+
+
+async def test_an_assistive_press_announces_first_and_decides_on_the_second(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    inbox.pane.bar.approve.click()
+    assert "Press again" in says(inbox, "sentence")
+    assert not inbox.flow._busy
+    await asyncio.sleep(0.3)
+    inbox.pane.bar.approve.click()
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.shown["origin"] == "assistive"
+
+
+async def test_a_long_call_is_not_ready_before_its_end_was_in_view(inbox, source, until):
+    shown = ask_for(source, arguments={"script": "echo one\n" * 500}).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_A)
+    assert "below not seen" in says(inbox, "sentence")
+    press(inbox, Qt.Key.Key_End)
+    await ready(inbox, until)
+
+
+async def test_a_stop_warning_is_named_and_approved_despite(inbox, source, until):
+    shown = ask_for(source, arguments={"note": "pay\u202eevil"}).shown
+    await select(inbox, until, shown.aid)
+    assert inbox.pane.bar.approve.text() == "Approve anyway"
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert "invisible" in decision.shown["warnings"]
+
+
+async def test_two_selected_calls_cannot_be_approved_at_once(inbox, source, until):
+    shown = ask_for(source).shown
+    ask_for(source, "ci", "bash", {"command": "make"})
+    await select(inbox, until, shown.aid)
+    await until(lambda: inbox.model.rowCount() == 2, "both rows")
+    inbox.table.selectAll()
+    assert not inbox.pane.bar.approve.isVisible()
+    assert "Choose one" in says(inbox, "sentence")
+
+
+# --- Denying and modifying ----------------------------------------------------------------------
+
+
+async def test_d_a_reason_and_ctrl_enter_deny(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_D)
+    assert inbox.pane.editor.text.hasFocus()
+    QTest.keyClicks(inbox.pane.editor.text, "wrong customer")
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert (decision.verdict, decision.reason) == ("deny", "wrong customer")
+    assert not inbox.pane.editor.isVisible()
+
+
+async def test_escape_keeps_a_reason_as_a_draft(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_D)
+    QTest.keyClicks(inbox.pane.editor.text, "half a tho")
+    press(inbox, Qt.Key.Key_Escape)
+    assert not inbox.pane.editor.isVisible()
+    assert decision_of(shown) is None
+    press(inbox, Qt.Key.Key_D)
+    assert inbox.pane.editor.typed() == "half a tho"
+
+
+async def test_an_empty_reason_denies_nothing(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_D)
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not inbox.flow._busy
+    assert "Say why" in says(inbox, "sentence")
+
+
+async def test_modified_arguments_are_reviewed_and_then_approved(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    assert editor.yours.hasFocus()
+    editor.yours.setPlainText('{"customer": "C-1204", "amount": 20.50}')
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert editor.in_review()
+    assert editor.changes.toPlainText() == "amount\n    20.50\n  \u2190 was 80"
+    assert inbox.pane.bar.approve.text() == "Approve with changes"
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.verdict == "modify"
+    assert decision.arguments == {"customer": "C-1204", "amount": 20.5}
+    assert b"20.50" in decision.encode()
+
+
+@pytest.mark.parametrize(
+    "typed, problem",
+    [
+        ("{", "Not readable yet"),
+        ('{"a": 1, "a": 2}', "Not readable yet"),
+        ('{"a": NaN}', "Not readable yet"),
+    ],
+)
+async def test_what_cannot_be_read_is_not_reviewed(inbox, source, until, typed, problem):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    editor.yours.setPlainText(typed)
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not editor.in_review()
+    assert editor.problem.text().startswith(problem)
+    assert not editor.review.isEnabled()
+
+
+# --- What others do -----------------------------------------------------------------------------
+
+
+async def test_a_denial_elsewhere_freezes_the_pane_and_keeps_the_text(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    press(inbox, Qt.Key.Key_D)
+    QTest.keyClicks(inbox.pane.editor.text, "my reason")
+    with Store.open(shown.store) as store:
+        decide(store, shown, Verdict("deny", reason="too late"), _as_owner(), valid_for_s=900)
+    inbox._bridge.look_again(shown.store)
+    banner = await until(lambda: inbox.findChild(object, "frozen"), "the frozen banner")
+    assert "bob denied this at" in banner.accessibleName()
+    assert "Your text was not sent." in banner.accessibleName()
+    assert not inbox.pane.bar.approve.isVisible()
+    assert not inbox.pane.bar.deny.isVisible()
+    assert inbox.pane.editor.typed() == "my reason"
+    assert not inbox.pane.editor.button.isEnabled()
+    press(inbox, Qt.Key.Key_Escape)
+    press(inbox, Qt.Key.Key_U)
+    await until(lambda: not inbox.flow._frozen, "the new one")
+    assert "Denied by bob" in says(inbox, "standing")
+
+
+def _as_owner():
+    return BOB.model_copy(update={"uid": os.getuid()})
+
+
+async def test_a_decided_row_stays_as_a_tombstone_while_it_is_current(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    await until(lambda: inbox.model.counts()[Section.WAITING] == 0, "the count")
+    assert inbox.model.rowCount() == 1
+    assert inbox.model.index(0, 0).data() == "Handed over"
+
+
+async def test_an_approval_can_be_taken_back(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    await until(lambda: inbox.pane.bar.take_back.isVisible(), "Take back")
+    click(inbox.pane.bar.take_back)
+
+    def revoked() -> bool:
+        with Store.open(shown.store) as store:
+            outcome = store.records(shown.seq, shown.aid).outcome
+            return outcome is not None and outcome.outcome == "withdrawn"
+
+    await until(revoked, "the outcome")
+
+
+async def test_a_live_agent_is_told_as_such(inbox, source, until):
+    with AgentLock.acquire(source / "refund-bot"):
+        shown = ask_for(source).shown
+        await select(inbox, until, shown.aid)
+        assert inbox.model.row(shown.aid).state is State.PENDING
+        assert says(inbox, "sentence") == "refund-bot is waiting and runs it at once."
+        assert f"pid {os.getpid()} alive" in says(inbox, "facts")
+    assert current_owner().pid == os.getpid()
