@@ -8,6 +8,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,13 +21,13 @@ from lineclear.cli import programs
 from lineclear.cli.display import has_display
 from lineclear.cli.exits import Exit
 from lineclear.cli.listing import short_ids
-from lineclear.cli.selection import rows_of
 from lineclear.cli.terminal import Terminal
 from lineclear.cli.wording import stops
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settings import load
+from lineclear.core.inbox.scan import scan_once
+from lineclear.core.inbox.settings import SourceSetting, load
 from lineclear.core.ledger.state import State
 from lineclear.demo.stage import AGENTS, Stage, sweep
 
@@ -128,7 +129,10 @@ def _go_on_without_window(stage: Stage, terminal: Terminal, told: str) -> NoRetu
 
 def _typed_program(command: tuple[str, ...]) -> str:
     """Give what a person types: the name alone where the PATH has it."""
-    return "lineclear" if shutil.which("lineclear") else shlex.join(command)
+    if shutil.which("lineclear"):
+        return "lineclear"
+    script = Path(sys.executable).with_name("lineclear")
+    return shlex.quote(str(script)) if script.exists() else shlex.join(command)
 
 
 def _examples(stage: Stage, program: str) -> Iterator[str]:
@@ -146,7 +150,7 @@ def _first_waiting(stage: Stage) -> Row | None:
     settings = load(stage.home)
     while time.monotonic() < deadline:
         stage.tick()
-        for row in rows_of(settings):
+        for row in scan_once(settings, (SourceSetting(path=stage.source),)):
             if row.state is State.PENDING and not stops(row):
                 return row
         time.sleep(_TICK_S)

@@ -71,5 +71,3 @@ def run(name: str, home: Path) -> None:
     tie_to(home)
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.WARNING)
     asyncio.run(_AGENTS[name](home / "agents"))
-
-

@@ -20,6 +20,11 @@ def tie_to(home: Path) -> None:
     threading.Thread(target=_watch, args=(home / STAGE,), name="leash", daemon=True).start()
 
 
+def is_on(home: Path) -> bool:
+    """Tell whether the demo of HOME runs."""
+    return look(home / STAGE).held is True
+
+
 def _watch(stage: Path) -> None:
     while look(stage).held:
         time.sleep(_LOOK_EVERY_S)

@@ -1,0 +1,23 @@
+"""`lineclear resume`: goes on with an agent that died, in this process."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from pathlib import Path
+
+from lineclear.cli.exits import Exit
+from lineclear.cli.factories import load_factory
+from lineclear.cli.terminal import Terminal
+from lineclear.core.agent.resume import resume
+
+
+def run(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Load the agent, run it to its end, and print the answer that it gives."""
+    # Before the agent's code can change the folder.
+    store = Path(os.path.abspath(options.store))  # noqa: PTH100
+    factory = load_factory(options.agent)
+    result = asyncio.run(resume(store, factory))
+    terminal.say(result.output)
+    return Exit.DONE
