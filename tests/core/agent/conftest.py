@@ -134,6 +134,11 @@ class Operator:
         return Later(steps)
 
 
+def other_call(operator: Operator, aid: str | None) -> Shown | None:
+    """Give a call that waits and is not AID."""
+    return next((shown for shown in operator.undecided() if shown.aid != aid), None)
+
+
 class Later:
     """Steps in a thread; their failure stops the test that waits for their effect."""
 

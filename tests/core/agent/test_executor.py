@@ -26,7 +26,7 @@ from lineclear import (
 )
 from lineclear.core.agent.hooks import Change, Proceed, Reject, Skip, ToolCall
 from lineclear.core.errors import AlreadyDecided
-from tests.core.agent.conftest import Operator, until
+from tests.core.agent.conftest import Operator, other_call, until
 
 
 class Script:
@@ -393,7 +393,7 @@ async def test_a_modified_call_that_the_policy_forbids_does_not_start(echo, stor
     def decide():
         last = None
         for _ in range(3):
-            shown = until(functools.partial(after, operator, last), "a new request")
+            shown = until(functools.partial(other_call, operator, last), "a new request")
             operator.decide(shown, "modify", arguments={"text": "rm"})
             last = shown.aid
 
@@ -402,10 +402,6 @@ async def test_a_modified_call_that_the_policy_forbids_does_not_start(echo, stor
         with operator.later(decide), pytest.raises(DecisionRefused, match="no rm"):
             await run.invoke("x")
     assert echo.ran == []
-
-
-def after(operator: Operator, aid: str | None):
-    return next((shown for shown in operator.undecided() if shown.aid != aid), None)
 
 
 async def test_a_given_decision_does_not_overrule_one_that_stands(echo, store_path, operator):

@@ -13,18 +13,13 @@ from lineclear.core.agent.gate import Ticket
 from lineclear.core.agent.passage import Settled
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.layout import APPROVALS
-from lineclear.core.ledger.store import Shown
-from tests.core.agent.conftest import Operator, until
+from tests.core.agent.conftest import other_call, until
 
 
 @pytest.fixture
 def gate(source):
     with Gate("refund-bot", source) as gate:
         yield gate
-
-
-def other_call(operator: Operator, aid: str) -> Shown | None:
-    return next((shown for shown in operator.undecided() if shown.aid != aid), None)
 
 
 class Tool:
