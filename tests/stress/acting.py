@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
+from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
-from lineclear.core.ledger.ask import Asked, Call, Finished, ask, open_request
+from lineclear.core.ledger.ask import Call, Finished, ask, open_request
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish
@@ -19,6 +21,9 @@ from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begi
 from lineclear.core.ledger.store import Shown, Store
 
 _LOOKS = 20
+
+
+Tool = Callable[["Place", Shown, Json], None]
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ def payment(to: str = "bob", *, expires_at: datetime | None = None) -> Call:
     )
 
 
-def agent(place: Place, call: Call) -> str:
+def agent(place: Place, call: Call, tool: Tool | None = None) -> str:
     """Take the lock, ask, and go as far as what was decided allows; tell how far that was."""
     try:
         with AgentLock.acquire(place.store), Store.create(place.store) as store:
@@ -61,7 +66,7 @@ def agent(place: Place, call: Call) -> str:
                 asked = ask(store, call)
                 if isinstance(asked, Finished):
                     return f"ended {asked.outcome.outcome}: {asked.result}"
-                told = _go_on(place, store, asked, call)
+                told = pick_up(place, store, asked.shown, tool or run_tool)
                 if told is not None:
                     return told
             return "never settled"
@@ -73,7 +78,7 @@ def agent(place: Place, call: Call) -> str:
         return _raw(why)
 
 
-def pick_up(place: Place, store: Store, shown: Shown, to: str) -> str | None:
+def pick_up(place: Place, store: Store, shown: Shown, tool: Tool) -> str | None:
     """Act on the decision of an open request; None: look again."""
     found = read_decision(store, shown)
     match found:
@@ -91,7 +96,7 @@ def pick_up(place: Place, store: Store, shown: Shown, to: str) -> str | None:
                 return None
             ended: Literal["ok", "error"] = "ok"
             try:
-                run_tool(place, shown, to)
+                tool(place, shown, found.arguments)
             except OSError:
                 ended = "error"
             finish(store, shown, ended, result="paid")
@@ -108,23 +113,28 @@ def pick_up(place: Place, store: Store, shown: Shown, to: str) -> str | None:
     return f"unexpected {found}"
 
 
-def run_tool(place: Place, shown: Shown, to: str) -> None:
+def run_tool(place: Place, shown: Shown, arguments: Json) -> None:
     """The tool: one line in a file outside the store, in one write."""
+    assert isinstance(arguments, dict)
     fd = os.open(place.effects, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, f"{shown.aid} {to}\n".encode())
+        os.write(fd, f"{shown.aid} {arguments['to']}\n".encode())
     finally:
         os.close(fd)
 
 
-def operator(
-    place: Place, verdict: VerdictName, who: str, shown: Shown | None = None, aid: str = ""
-) -> str:
+def run_tool_and_die(place: Place, shown: Shown, arguments: Json) -> None:
+    """The tool, after which its process has no time to say that it is done."""
+    run_tool(place, shown, arguments)
+    os._exit(0)
+
+
+def operator(place: Place, verdict: VerdictName, who: str, shown: Shown | None = None) -> str:
     """Decide the open request, or SHOWN, and tell what the operator is told."""
     try:
         with Store.open(place.store) as store:
             shown = shown or open_request(store)
-            if shown is None or (aid and shown.aid != aid):
+            if shown is None:
                 return "nothing"
             said = Verdict(verdict, reason="no" if verdict == "deny" else None)
             decision = decide(store, shown, said, person(who), valid_for_s=900.0)
@@ -155,11 +165,13 @@ def taker_back(place: Place, who: str, shown: Shown | None = None) -> str:
         return _raw(why)
 
 
-def resolver(place: Place, resolution: Literal["ran", "not_run"], who: str) -> str:
+def resolver(
+    place: Place, resolution: Literal["ran", "not_run"], who: str, shown: Shown | None = None
+) -> str:
     """Settle a call that may have run and tell what the operator is told."""
     try:
         with Store.open(place.store) as store:
-            shown = open_request(store)
+            shown = shown or open_request(store)
             if shown is None:
                 return "nothing"
             resolve(store, shown, resolution, person(who), note=f"{resolution} says {who}")
@@ -181,9 +193,3 @@ def _raw(why: Exception) -> str:
 
 def person(name: str) -> Person:
     return Person(uid=os.geteuid(), name=name, host="desk")
-
-
-def _go_on(place: Place, store: Store, asked: Asked, call: Call) -> str | None:
-    arguments = call.arguments
-    assert isinstance(arguments, dict)
-    return pick_up(place, store, asked.shown, str(arguments["to"]))

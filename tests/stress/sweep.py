@@ -19,11 +19,21 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lineclear.core.errors import LineclearError
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.records import Outcome
 from lineclear.core.ledger.store import Store
-from tests.stress.acting import Place, agent, operator, payment, resolver, taker_back
+from tests.stress.acting import (
+    Place,
+    agent,
+    operator,
+    payment,
+    resolver,
+    run_tool,
+    run_tool_and_die,
+    taker_back,
+)
 from tests.stress.tracing import Ended, Tracer, Watch
 
 ERRNOS = (errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EACCES, errno.ENOMEM, errno.EINTR)
@@ -41,6 +51,8 @@ class Step:
     judge: Judge
     clean: str
     """What it tells when nothing goes wrong."""
+    first: Callable[[Place], str] | None = None
+    """What another process did just before and was killed in, right after its link."""
 
 
 @dataclass
@@ -147,6 +159,24 @@ def judge_deny(place: Place, told: str | None) -> Iterator[str]:
     yield from pending_is_the_open_request(place)
 
 
+def judge_observed(place: Place, told: str | None) -> Iterator[str]:
+    """Nobody was told of the decision: it may be lost, but only before anything came of it."""
+    before = len(place.ran())
+    after = agent(place, payment())
+    if told is None and after == "waiting":
+        yield from expect(before, 0)
+    elif told == "ended denied: no" or after == "ended denied: no":
+        yield from expect(after, "ended denied: no")
+        yield from expect(len(place.ran()), 0)
+    elif after == "uncertain":
+        yield from expect(told, None)
+        yield from expect(len(place.ran()), before)
+    else:
+        yield from expect(after, "ended ok: paid")
+        yield from expect(len(place.ran()), 1)
+    yield from pending_is_the_open_request(place)
+
+
 def judge_expire(place: Place, told: str | None) -> Iterator[str]:
     yield from expect(agent(place, expiring()), "ended expired: no")
     yield from expect(operator(place, "approve", "bob"), "nothing")
@@ -226,6 +256,14 @@ def must(told: str, expected: str) -> None:
         raise AssertionError(f"cannot prepare: {told}")
 
 
+def judged(step: Step, place: Place, told: str | None) -> list[str]:
+    """Give what does not hold; a store that cannot even be read does not hold either."""
+    try:
+        return list(step.judge(place, told))
+    except LineclearError as why:
+        return [why.sentence]
+
+
 class Sweep:
     """Runs one step once per fault, each time in a fresh store."""
 
@@ -239,20 +277,16 @@ class Sweep:
         def pay(place: Place) -> str:
             return agent(place, payment())
 
+        def approve(place: Place) -> str:
+            return operator(place, "approve", "alice")
+
+        def deny(place: Place) -> str:
+            return operator(place, "deny", "alice")
+
         return {
             "publish": Step(nothing, pay, judge_publish, "waiting"),
-            "approve": Step(
-                published,
-                lambda place: operator(place, "approve", "alice"),
-                judge_decide("approve"),
-                "recorded approve",
-            ),
-            "deny": Step(
-                published,
-                lambda place: operator(place, "deny", "alice"),
-                judge_decide("deny"),
-                "recorded deny",
-            ),
+            "approve": Step(published, approve, judge_decide("approve"), "recorded approve"),
+            "deny": Step(published, deny, judge_decide("deny"), "recorded deny"),
             "run": Step(approved, pay, judge_run, "ended ok: paid"),
             "hear-denial": Step(denied, pay, judge_deny, "ended denied: no"),
             "expire": Step(
@@ -272,18 +306,50 @@ class Sweep:
             ),
         }
 
+    def careless_steps(self) -> dict[str, Step]:
+        """Steps that break a rule, so that the judges are seen to notice."""
+
+        def run_first(place: Place) -> str:
+            with Store.open(place.store) as store:
+                shown = open_request(store)
+            if shown is not None and shown.call is not None:
+                run_tool(place, shown, shown.call.arguments)
+            return agent(place, payment(), lambda place, shown, arguments: None)
+
+        def tell_first(place: Place) -> str:
+            (place.folder / "told").touch()
+            return operator(place, "approve", "alice")
+
+        def judge_told(place: Place, told: str | None) -> Iterator[str]:
+            early = "recorded approve" if (place.folder / "told").exists() else None
+            return judge_decide("approve")(place, told or early)
+
+        return {
+            "careless-run": Step(approved, run_first, judge_run, "ended ok: paid"),
+            "careless-approve": Step(published, tell_first, judge_told, "recorded approve"),
+        }
+
+    def steps_after_a_kill(self) -> dict[str, Step]:
+        """An agent acts on a decision whose operator was killed before it was durable."""
+
+        def pay(place: Place) -> str:
+            return agent(place, payment())
+
+        def approve(place: Place) -> str:
+            return operator(place, "approve", "alice")
+
+        def deny(place: Place) -> str:
+            return operator(place, "deny", "alice")
+
+        return {
+            "observe-approval": Step(published, pay, judge_observed, "ended ok: paid", approve),
+            "observe-denial": Step(published, pay, judge_observed, "ended denied: no", deny),
+        }
+
     def uncertain(self, place: Place) -> None:
         """An approved call whose agent died with the tool done and no outcome."""
         approved(place)
-
-        class DieAfterTool(Watch):
-            def leaving(self, name: str, arguments: list[int], value: int) -> int:
-                super().leaving(name, arguments, value)
-                self.kill_at_stop = self.stops + 1 if place.effects.exists() else 0
-                return 0
-
-        dead = self.tracer.run(lambda: agent(place, payment()), DieAfterTool())
-        must(str(dead.told), "None")
+        self.tracer.run(lambda: agent(place, payment(), run_tool_and_die), Watch())
         must(agent(place, payment()), "uncertain")
 
     def run(self, step: Step, *, every: int, errnos: int) -> Report:
@@ -317,7 +383,7 @@ class Sweep:
                 faults.append(f"told {end.told}")
             if left := self.place.temporaries():
                 faults.append(f"left {left}")
-        faults += step.judge(self.place, end.told)
+        faults += judged(step, self.place, end.told)
         self.report.violations += [f"{name}: {fault}" for fault in faults]
 
     def _fresh(self, step: Step) -> None:
@@ -339,7 +405,8 @@ def main() -> None:
     # A failing call is warned of, again and again; here only what came of it counts.
     logging.disable()
     sweep = Sweep(wanted.folder)
-    report = sweep.run(sweep.steps()[wanted.step], every=wanted.every, errnos=wanted.errnos)
+    step = {**sweep.steps(), **sweep.careless_steps()}[wanted.step]
+    report = sweep.run(step, every=wanted.every, errnos=wanted.errnos)
     sys.stdout.write(json.dumps(report.__dict__))
 
 

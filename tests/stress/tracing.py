@@ -98,6 +98,9 @@ def unsupported() -> str | None:
     """Say why children cannot be traced here, None if they can."""
     if sys.platform != "linux" or not NAMES:
         return "needs Linux on x86-64 or arm64"
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    if scope.exists() and scope.read_text().strip() == "3":
+        return "this kernel lets nobody trace"
     return None if shutil.which("cc") else "needs a C compiler"
 
 
@@ -115,6 +118,7 @@ class Watch:
     calls: list[str] = field(default_factory=list)
     hit: str = ""
     over: bool = False
+    pid: int = 0
 
     def entering(self, name: str, arguments: list[int]) -> int:
         self.calls.append(name)
@@ -176,6 +180,7 @@ class Tracer:
             finally:
                 os._exit(0)
         os.close(writing)
+        watch.pid = child
 
         def decide(entering: int, number: int, arguments: Any, value: int) -> int:
             return watch.decide(bool(entering), number, arguments[:6], value)
