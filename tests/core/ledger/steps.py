@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.commit import Commit
@@ -28,16 +29,14 @@ def asked(store: Store, call: Call | None = None) -> Shown:
     return answer.shown
 
 
-def say(store: Store, shown: Shown, verdict: str, /, by=BOB, valid_for_s=900.0, **said):
+def say(store: Store, shown: Shown, verdict: Any, /, by=BOB, valid_for_s=900.0, **said):
     return decide(store, shown, Verdict(verdict, **said), by, valid_for_s=valid_for_s)
 
 
 def started(store: Store, shown: Shown) -> None:
     """Have the call approved and picked up by this process."""
     say(store, shown, "approve")
-    verified = read_decision(store, shown)
-    assert isinstance(verified, Verified)
-    assert begin(store, shown, verified)
+    assert begin(store, shown, verified(store, shown))
 
 
 def start_of_a_dead_process(store: Store, shown: Shown) -> None:
@@ -53,6 +52,12 @@ def start_of_a_dead_process(store: Store, shown: Shown) -> None:
         v=1, nonce=new_nonce(), owner=owner, at=decision.at, decision=json.loads(decision.encode())
     )
     assert store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
+
+
+def verified(store: Store, shown: Shown) -> Verified:
+    found = read_decision(store, shown)
+    assert isinstance(found, Verified), found
+    return found
 
 
 def record(store: Store, name: str) -> Path:

@@ -17,7 +17,7 @@ from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back, told
 from lineclear.core.ledger.outcome import finish, result_text
 from lineclear.core.ledger.records import Decision, Person, Revoked
-from lineclear.core.ledger.start import Observed, Verified, Waiting, begin, read_decision
+from lineclear.core.ledger.start import Observed, Waiting, begin, read_decision
 from lineclear.core.ledger.store import Store
 from tests.core.ledger import refusing
 from tests.core.ledger.steps import (
@@ -32,6 +32,7 @@ from tests.core.ledger.steps import (
     say,
     start_of_a_dead_process,
     started,
+    verified,
 )
 
 ROOT = Path(__file__).parents[3]
@@ -74,10 +75,9 @@ def test_modified_arguments_keep_their_text_up_to_the_tool(store, desk):
     assert json.loads(raw)["native"] == {
         "Modify": {"arguments": {"amount": 80.0, "tiny": 1e-7, "null": None}, "note": "less"}
     }
-    verified = read_decision(store, shown)
-    assert isinstance(verified, Verified)
-    assert jsontext.compact(verified.arguments) == b'{"amount":80.00,"tiny":1e-7,"null":null}'
-    assert begin(store, shown, verified)
+    found = verified(store, shown)
+    assert jsontext.compact(found.arguments) == b'{"amount":80.00,"tiny":1e-7,"null":null}'
+    assert begin(store, shown, found)
     start = record(store, f"000001-{shown.aid}.start.json").read_bytes()
     assert b'"amount":80.00' in start
 
@@ -85,9 +85,8 @@ def test_modified_arguments_keep_their_text_up_to_the_tool(store, desk):
 def test_modified_to_null_is_not_the_same_as_not_modified(store, desk):
     shown = asked(store)
     say(desk, shown, "modify", arguments=None)
-    verified = read_decision(store, shown)
-    assert isinstance(verified, Verified)
-    assert verified.arguments is None
+    found = verified(store, shown)
+    assert found.arguments is None
 
 
 def test_the_second_is_told_who_was_first_and_when(store, desk):
@@ -206,7 +205,7 @@ def test_nobody_decides_as_somebody_else(store, desk):
 
 
 def nested(levels):
-    value = 0
+    value: object = 0
     for _ in range(levels):
         value = [value]
     return value
@@ -233,19 +232,17 @@ def test_what_the_agent_could_not_read_is_not_recorded(store, desk, said, code):
 def test_the_deepest_arguments_that_are_accepted_reach_the_start_record(store, desk):
     shown = asked(store)
     say(desk, shown, "modify", arguments=nested(116))
-    verified = read_decision(store, shown)
-    assert isinstance(verified, Verified)
-    assert begin(store, shown, verified)
+    found = verified(store, shown)
+    assert begin(store, shown, found)
     assert store.records(1, None).start is not None
 
 
 def test_our_own_agents_take_an_answer_instead_of_a_run(store, desk):
     shown = asked(store)
     say(desk, shown, "result", result={"refund": "R-88"})
-    verified = read_decision(store, shown)
-    assert isinstance(verified, Verified)
-    assert verified.decision.result == {"refund": "R-88"}
-    assert verified.decision.native is None
+    found = verified(store, shown)
+    assert found.decision.result == {"refund": "R-88"}
+    assert found.decision.native is None
 
 
 DECIDE = """
@@ -295,9 +292,9 @@ def test_told_says_the_day_when_it_was_not_today(store, desk):
 def test_taking_back_holds_the_start_slot_and_closes_the_call(store, desk, verdict, said):
     shown = asked(store)
     say(desk, shown, verdict, **said)
-    verified = read_decision(store, shown)
+    found = verified(store, shown)
     take_back(desk, shown, EVE)
-    assert begin(store, shown, verified) is False
+    assert begin(store, shown, found) is False
     records = store.records(1, None)
     assert isinstance(records.start, Revoked)
     assert records.start.revoked.by == EVE
@@ -342,7 +339,7 @@ def test_taking_back_twice_names_the_first_and_finishes_its_work(store, desk):
 def test_take_back_against_pick_up_has_one_winner(store, rounds):
     shown = asked(store)
     say(store, shown, "approve")
-    verified = read_decision(store, shown)
+    found = verified(store, shown)
     gate = threading.Barrier(2)
     won = []
     refusals = []
@@ -350,7 +347,7 @@ def test_take_back_against_pick_up_has_one_winner(store, rounds):
     def agent():
         with Store.open(store.path) as mine:
             gate.wait()
-            if begin(mine, shown, verified):
+            if begin(mine, shown, found):
                 won.append("agent")
 
     def operator():

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -31,7 +32,7 @@ AT = datetime(2026, 11, 29, 16, 23, 33, 120000, tzinfo=UTC)
 
 
 def decision(**changes) -> Decision:
-    fields = {
+    fields: dict[str, Any] = {
         "v": 1,
         "nonce": "0" * 32,
         "store_id": "1" * 32,

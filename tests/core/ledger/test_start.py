@@ -14,7 +14,7 @@ from lineclear.core.ledger.decide import resolve
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.records import Start, format_instant
-from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
+from lineclear.core.ledger.start import Observed, Unfit, Waiting, begin, read_decision
 from lineclear.core.ledger.store import Store
 from tests.core.ledger.steps import (
     BOB,
@@ -27,13 +27,8 @@ from tests.core.ledger.steps import (
     say,
     start_of_a_dead_process,
     started,
+    verified,
 )
-
-
-def verified(store, shown) -> Verified:
-    found = read_decision(store, shown)
-    assert isinstance(found, Verified)
-    return found
 
 
 def unfit(store, shown) -> str:
@@ -180,8 +175,9 @@ def test_a_clock_behind_the_request_itself_lets_nothing_run(store, desk):
     decision = say(desk, shown, "approve")
     now = clock.read_now()
     back = clock.Now(now.wall - timedelta(seconds=121), now.boot_id, now.boottime_ns)
-    assert out_of_time(decision, shown, back) is not None
-    assert out_of_time(decision, shown, back)[0] == "clock"
+    late = out_of_time(decision, shown, back)
+    assert late is not None
+    assert late[0] == "clock"
     little = clock.Now(now.wall - timedelta(seconds=60), now.boot_id, now.boottime_ns)
     assert out_of_time(decision, shown, little) is None
     assert misfit(decision, shown) is None

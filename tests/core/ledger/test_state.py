@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -70,7 +71,7 @@ OWNER = Owner(pid=1, start_ticks=1, boot_id="boot", pid_ns="n", host="h")
 
 
 def made(verdict, **changes) -> Decision:
-    fields = {
+    fields: dict[str, Any] = {
         "v": 1,
         "nonce": NONCE,
         "store_id": BLOCK.store_id,

@@ -20,7 +20,7 @@ from lineclear.core.ledger.decide import Verdict, decide, take_back
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.liveness import Process, current_owner
 from lineclear.core.ledger.outcome import finish, make_outcome
-from lineclear.core.ledger.records import Start, new_nonce
+from lineclear.core.ledger.records import Start, VerdictName, new_nonce
 from lineclear.core.ledger.start import Observed, Unfit, Verified, begin, read_decision
 from lineclear.core.ledger.state import observe
 from lineclear.core.ledger.store import Store
@@ -104,7 +104,7 @@ def newest(store: Store) -> Any:
     return store.read_request(max(seq for seq, _ in store.calls() if seq is not None))
 
 
-def says(verdict: str) -> Callable[[Store], Any]:
+def says(verdict: VerdictName) -> Callable[[Store], Any]:
     def act(store: Store) -> Any:
         person = this_person("someone")
         return decide(store, newest(store), Verdict(verdict), person, valid_for_s=900).verdict
