@@ -64,7 +64,7 @@ async def inbox(qapp: QApplication, source: Path, until: Deadline) -> AsyncItera
     window.show()
     window.activateWindow()
     bridge.start()
-    await until(lambda: window.on_screen(), "the window on screen")
+    await until(window.on_screen, "the window on screen")
     yield window
     window.quit()
     window.hide()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lineclear.core.ledger.decide import Verdict, decide, resolve
+from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Decision
@@ -88,7 +88,7 @@ async def test_a_then_enter_approves_exactly_the_bytes_shown(inbox, source, unti
     assert decision.request_sha256 == shown.sha256
     assert decision.shown["front_end"] == "window"
     assert decision.shown["origin"] == "key"
-    await until(lambda: inbox.table.hasFocus(), "the focus in the table")
+    await until(inbox.table.hasFocus, "the focus in the table")
 
 
 async def test_a_click_approves_when_it_is_armed_and_not_before(inbox, source, until):
@@ -207,7 +207,7 @@ async def test_d_a_reason_and_ctrl_enter_deny(inbox, source, until):
     press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     decision = await until(lambda: decision_of(shown), "a decision")
     assert (decision.verdict, decision.reason) == ("deny", "wrong customer")
-    assert not inbox.pane.editor.isVisible()
+    await until(lambda: not inbox.pane.editor.isVisible(), "the editor closed")
 
 
 async def test_escape_keeps_a_reason_as_a_draft(inbox, source, until):
@@ -316,7 +316,7 @@ async def test_an_approval_can_be_taken_back(inbox, source, until):
     await select(inbox, until, shown.aid)
     await ready(inbox, until)
     click(inbox.pane.bar.approve)
-    await until(lambda: inbox.pane.bar.take_back.isVisible(), "Take back")
+    await until(inbox.pane.bar.take_back.isVisible, "Take back")
     click(inbox.pane.bar.take_back)
 
     def revoked() -> bool:

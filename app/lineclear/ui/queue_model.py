@@ -417,9 +417,14 @@ class QueueModel(QAbstractTableModel):
             else:
                 runs.append((place, [row_id]))
         if len(runs) > RUNS_AT_MOST:
-            merged = self._order + ids
-            merged.sort(key=self._keys.__getitem__, reverse=self._reverse)
-            self._reset(merged)
+            # One by one into the list, moving memory, is cheaper than sorting all of it anew.
+            self.rebuilding.emit()
+            self.beginResetModel()
+            for row_id in ids:
+                self._order.insert(self._bisect(self._keys[row_id]), row_id)
+            self._listed.update(ids)
+            self.endResetModel()
+            self.rebuilt.emit()
             return
         for place, run in reversed(runs):
             self.beginInsertRows(QModelIndex(), place, place + len(run) - 1)
