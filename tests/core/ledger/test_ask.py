@@ -88,6 +88,14 @@ def test_a_request_is_what_lc_agents_writes_and_our_part_behind_it(store):
     assert store.read_request(1) == shown
 
 
+def test_the_rest_of_a_turn_is_kept_for_the_resume(store):
+    rest = ({"tool": "mail", "arguments": {"to": "C-1204"}}, {"tool": "close"})
+    shown = asked(store, refund(remaining=rest))
+    assert shown.block is not None
+    assert shown.block.remaining == rest
+    assert store.read_request(1).block == shown.block
+
+
 def test_counters_that_the_agent_does_not_have_are_0_and_not_reported(store):
     shown = asked(store, refund())
     document = json.loads(shown.raw)
@@ -250,6 +258,21 @@ def test_a_start_that_cannot_be_read_may_have_run(store):
     put(record(store, f"000001-{shown.aid}.start.json"), b"")
     with pytest.raises(MayHaveRun):
         ask(store, refund())
+
+
+def test_a_request_that_shows_another_call_than_it_names_is_not_adopted(store, lane):
+    shown = asked(store, refund("bob"))
+    put(record(store, "000001.request.json"), shown.raw.replace(b'"bob"', b'"eve"'))
+    say(store, store.read_request(1), "approve")
+    with Store.create(lane) as restarted:
+        again = ask(restarted, refund("bob"))
+        assert isinstance(again, Asked)
+        assert again.block.seq == 2
+        assert again.block.again_of == shown.aid
+        assert read_decision(restarted, again.shown) == Waiting()
+    outcome = outcome_of(store, shown)
+    assert outcome is not None
+    assert (outcome.outcome, outcome.code) == ("refused", "request_changed")
 
 
 def test_a_finished_call_with_a_key_is_answered_and_not_asked(store, lane):

@@ -73,6 +73,8 @@ class Call:
     adapter: str | None = None
     description: str | None = None
     tool_schema: dict[str, Any] | None = None
+    remaining: tuple[dict[str, Any], ...] = ()
+    """Actions of the same turn that come after this one, for the resume."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,10 @@ class Finished:
 
 
 def call_key(call: Call) -> str:
-    """SHA-256 over canonical JSON of {tool, arguments, tool_id, key}; 64 hex."""
+    """SHA-256 over canonical JSON of {tool, arguments, tool_id, key}; 64 hex.
+
+    Raises as `jsontext.canonical` does: TypeError, ValueError.
+    """
     named = {
         "tool": call.tool,
         "arguments": call.arguments,
@@ -117,7 +122,10 @@ def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Fin
         raise StoreRefused(
             f"{visible_line(str(store.path))} is no store of Lineclear's agents.", code="foreign"
         )
-    key = call_key(call)
+    try:
+        key = call_key(call)
+    except ValueError as why:
+        raise _not_writable(call, why) from why
     for _ in range(_ROUNDS):
         _refresh(store)
         past = _past(store, call, key)
@@ -229,10 +237,23 @@ def _adoptable(store: Store, standing: Shown, key: str) -> bool:
     if decision is not None and decision.verdict == "withdrawn":
         finish(store, standing, "withdrawn")
         return False
-    if _block(standing).call_key == key:
+    if _block(standing).call_key != key:
+        _close_other(store, standing)
+        return False
+    if _asks_for(standing, key):
         return True
-    _close_other(store, standing)
+    # It names this call and shows another: somebody changed it.
+    finish(store, standing, "refused", code="request_changed")
     return False
+
+
+def _asks_for(standing: Shown, key: str) -> bool:
+    """Tell whether what a request shows is the call that it names."""
+    block, call = _block(standing), standing.call
+    if call is None:
+        return False
+    shown = Call(call.tool, call.arguments, block.agent, tool_id=call.tool_id, key=block.key or "")
+    return call_key(shown) == key
 
 
 def _close_other(store: Store, standing: Shown) -> None:
@@ -337,6 +358,7 @@ def _new_block(store: Store, call: Call, key: str, seq: int, past: _Past) -> Req
         "description": call.description,
         "tool_schema": call.tool_schema,
         "repeats": past.repeats,
+        "remaining": call.remaining or None,
     }
     assert store.store_id is not None
     return RequestBlock(
@@ -376,7 +398,7 @@ def _request_bytes(call: Call, block: RequestBlock) -> bytes:
     try:
         raw = jsontext.pretty(approval.document() | {ENVELOPE: ours})
     except ValueError as why:
-        raise Unreadable("not_writable", f"{_named(call)} cannot be asked: {why}") from why
+        raise _not_writable(call, why) from why
     if len(raw) > MAX_REQUEST_BYTES:
         raise Unreadable(
             "too_large",
@@ -384,6 +406,10 @@ def _request_bytes(call: Call, block: RequestBlock) -> bytes:
             f" {MAX_REQUEST_BYTES >> 20} MiB are shown to an operator.",
         )
     return raw
+
+
+def _not_writable(call: Call, why: ValueError) -> Unreadable:
+    return Unreadable("not_writable", f"{_named(call)} cannot be asked: {why}")
 
 
 def _named(call: Call) -> str:
