@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import logging
 import os
@@ -19,6 +20,7 @@ from lineclear.core.inbox.scan import Scanner, root_of
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger import presence
+from lineclear.core.places import default_source
 
 log = logging.getLogger(__name__)
 
@@ -280,6 +282,11 @@ class InboxWatcher:
 
     def _attend(self, watched: _Watched, now: float) -> None:
         """Begin to listen to a source, if it is there and not polled."""
+        if watched.setting.path == default_source():
+            # Else the first call of the first agent would be seen by the timer alone.
+            with contextlib.suppress(OSError):
+                watched.setting.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                watched.setting.path.mkdir(mode=0o700, exist_ok=True)
         watched.identity = identity_of(watched.root)
         if watched.identity is None:
             return

@@ -1,0 +1,148 @@
+"""The detached worker that resumes another program's agent: claim, start, run, record."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from lineclear.core.errors import LineclearError, NothingPending, Refusal
+from lineclear.core.inbox import outputlog
+from lineclear.core.inbox.command import environment, filled, no_command, start_folder
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.inbox.walk import own_names
+from lineclear.core.ledger import foreign
+from lineclear.core.ledger.layout import APPROVALS, record_name
+from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
+from lineclear.core.ledger.store import Shown, Store
+
+_DRAIN_S = 2.0
+"""How long output is read after a command ended whose children hold its end of the pipe."""
+_SIGNALLED = 128
+
+
+def run_claimed(store: Path, aid: str, settings: Settings) -> int:
+    """Do the detached work for a foreign store: claim, start, run, wait, record.
+
+    Gives the command's exit code. What it prints is passed on, and its end stands in the outcome.
+    Raises what `relaunch` raises, and what claiming raises.
+    """
+    with Store.open(store) as opened:
+        shown = _find(opened, aid)
+        verified = _verified(opened, shown)
+        setting = launch_for(settings, agent=path_text(store.name), store=store)
+        if setting is None:
+            raise no_command(store)
+        claimed = foreign.claim(opened, shown)
+        try:
+            won = begin(opened, shown, verified)
+        except LineclearError:
+            with suppress(LineclearError):
+                foreign.put_back(opened, claimed)
+            raise
+        if not won:
+            raise Refusal("Another relaunch of this call came first.", code="started")
+        argv = filled(setting, claimed.folder, aid, claimed.checkpoint)
+        decision = record_name("decision", seq=None, aid=aid)
+        told = {"LINECLEAR_DECISION": os.fspath(store / APPROVALS / decision)}
+        return _run(opened, shown, argv, setting, told)
+
+
+def _find(store: Store, aid: str) -> Shown:
+    """Find the checkpoint of a call where it was left, or where it was claimed before."""
+    paths = [store.path / name for name in own_names(os.fspath(store.path))]
+    for path in (*foreign.claimed_checkpoints(store), *paths):
+        try:
+            every = foreign.show_foreign(path, store=store)
+        except LineclearError:
+            # Another file of the store; the one that is looked for says its own trouble below.
+            continue
+        for shown in every:
+            if shown.aid == aid:
+                return shown
+    raise NothingPending(f"{path_text(store.path)} holds no checkpoint of call {aid[:8]} any more.")
+
+
+def _verified(store: Store, shown: Shown) -> Verified:
+    known = store.known_records(None, shown.aid)
+    if known.decision is None and not known.damaged:
+        raise Refusal("This call is not decided yet.", code="not_decided")
+    match read_decision(store, shown):
+        case Verified() as verified:
+            if verified.decision.verdict in ("expired", "withdrawn"):
+                raise Refusal(f"The call is {verified.decision.verdict}.", code="closed")
+            return verified
+        case Waiting():
+            raise Refusal("This call is not decided yet.", code="not_decided")
+        case Unfit(code=code, sentence=sentence):
+            raise Refusal(sentence, code=code)
+        case Observed():
+            raise Refusal("This call was started or ended already.", code="started")
+
+
+def _run(
+    store: Store,
+    shown: Shown,
+    argv: tuple[str, ...],
+    setting: LaunchSetting,
+    told: dict[str, str],
+) -> int:
+    began = time.monotonic()
+    source, sink = os.pipe()
+    try:
+        child = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=subprocess.STDOUT,
+            close_fds=True,
+            cwd=start_folder(setting),
+            env={**environment(setting, os.environ), **told},
+        )
+    except OSError as why:
+        os.close(source)
+        sentence = f"{path_text(argv[0])} could not be started: {why.strerror}."
+        finish(store, shown, "error", result=sentence, exit_code=outputlog.NOT_STARTED)
+        raise Refusal(sentence, code="no_program") from why
+    finally:
+        os.close(sink)
+    tail = _Tail()
+    reader = threading.Thread(target=tail.follow, args=(source,), daemon=True)
+    reader.start()
+    code = child.wait()
+    # Children of the command may hold its output open for ever; its own words are in by now.
+    reader.join(_DRAIN_S)
+    finish(
+        store,
+        shown,
+        "ok" if code == 0 else "error",
+        result=tail.text(),
+        exit_code=code,
+        duration_ms=round((time.monotonic() - began) * 1000),
+    )
+    return code if code >= 0 else _SIGNALLED - code
+
+
+class _Tail:
+    """Passes output on and remembers its end."""
+
+    def __init__(self) -> None:
+        self._held = b""
+
+    def follow(self, source: int) -> None:
+        """Read until all writers have closed their end, then close ours."""
+        while chunk := os.read(source, 1 << 16):
+            self._held = (self._held + chunk)[-outputlog.TAIL :]
+            # Nobody may be left who reads it; the outcome still says how it ended.
+            with suppress(OSError):
+                os.write(1, chunk)
+        os.close(source)
+
+    def text(self) -> str:
+        """Give the end as text; bytes that are no UTF-8 become U+FFFD."""
+        return self._held.decode("utf-8", "replace")

@@ -1,0 +1,69 @@
+"""The command that starts an agent again: the operator's, with the operator's environment."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from lineclear.core.errors import Refusal
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.settings import LaunchSetting
+
+_PLACEHOLDER = re.compile(r"\{(store|aid|checkpoint)\}")
+_PASSED_ON = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP"
+    r"|XDG_[A-Z_]+_(HOME|DIR|DIRS)|XDG_RUNTIME_DIR|LINECLEAR_HOME|SSL_CERT_(FILE|DIR)"
+    r"|SYSTEMROOT|SYSTEMDRIVE|COMSPEC|PATHEXT|WINDIR|USERPROFILE|APPDATA|LOCALAPPDATA"
+    r"|PROGRAMDATA|USERNAME"
+)
+"""Environment variables that a relaunched agent gets; all others are in the settings or absent."""
+_LIBRARY_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBPATH")
+
+
+def filled(setting: LaunchSetting, store: Path, aid: str, checkpoint: Path) -> tuple[str, ...]:
+    """Fill placeholders in; one pass, so that a folder called `{aid}` stays what it is."""
+    values = {"store": os.fspath(store), "aid": aid, "checkpoint": os.fspath(checkpoint)}
+    program, *arguments = setting.argv
+    filled = (_PLACEHOLDER.sub(lambda found: values[found[1]], part) for part in arguments)
+    return (program, *filled)
+
+
+def own_program() -> tuple[str, ...]:
+    """Give the command that starts this program's command line."""
+    if getattr(sys, "frozen", False):
+        here = Path(sys.executable)
+        return (os.fspath(here.with_name(f"lineclear{here.suffix}")),)
+    # -P: no module is ever taken from the folder that happens to be the current one.
+    return (sys.executable, "-P", "-m", "lineclear")
+
+
+def environment(setting: LaunchSetting, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Give a relaunched agent's environment: few variables of ours, those of the settings.
+
+    A frozen program points the library paths at its own libraries and keeps the original values
+    under names that end with `_ORIG`: the agent gets the original ones.
+    """
+    passed = {name: value for name, value in inherited.items() if _PASSED_ON.fullmatch(name)}
+    for name in _LIBRARY_PATHS:
+        original = inherited.get(f"{name}_ORIG")
+        if original is None and not getattr(sys, "frozen", False):
+            original = inherited.get(name)
+        if original:
+            passed[name] = original
+    return {**passed, **setting.env}
+
+
+def start_folder(setting: LaunchSetting) -> Path:
+    """Give the folder to start in: never one that an agent writes, where Python would import."""
+    return Path.home() if setting.cwd is None else setting.cwd
+
+
+def no_command(store: Path) -> Refusal:
+    """Say that nothing is configured for a store."""
+    return Refusal(
+        f"No resume command is set for {path_text(store)}; set one in the settings.",
+        code="no_command",
+    )
