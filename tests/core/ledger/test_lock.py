@@ -67,6 +67,15 @@ def test_the_folder_and_the_file_are_private(folder):
         assert (folder / "agent.lock").stat().st_mode & 0o7777 == 0o600
 
 
+def test_operators_of_a_shared_folder_may_read_who_holds_it(folder):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give a folder to a group")
+    with AgentLock.acquire(folder, group=65534):
+        for path, mode in ((folder, 0o3770), (folder / "agent.lock", 0o640)):
+            found = path.stat()
+            assert (found.st_mode & 0o7777, found.st_gid) == (mode, 65534)
+
+
 def test_the_file_says_who_in_plain_json(folder):
     with AgentLock.acquire(folder, argv=("a",)):
         said = json.loads((folder / "agent.lock").read_bytes())

@@ -175,15 +175,25 @@ def start_ticks(pid: int) -> int | None:
     Raises PermissionError where the process exists but may not be looked at.
     """
     try:
-        line = Path(f"/proc/{pid}/stat").read_bytes()
+        line = _read_small(f"/proc/{pid}/stat")
     except (FileNotFoundError, ProcessLookupError):
         # Under hidepid=2 the processes of others look absent; kill tells the truth.
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, 0)
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), f"/proc/{pid}") from None
         return None
+    # The name of the program stands in brackets and may hold brackets and spaces.
     fields = line[line.rindex(b")") + 2 :].split()
     state, threads = fields[0], int(fields[17])
     if state in (b"X", b"x") or (state == b"Z" and threads <= 1):
         return None
     return int(fields[19])
+
+
+def _read_small(path: str) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(fd, 4096)
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(fd)

@@ -14,9 +14,11 @@ from lineclear.core.ledger.records import Owner
 
 _MAX_PID = 2**31 - 1
 _known: dict[int, Owner] = {}
+_namespaces: dict[int, str] = {}
 if hasattr(os, "register_at_fork"):
     # A child, or a child's child, is another process even where it gets a known pid.
     os.register_at_fork(after_in_child=_known.clear)
+    os.register_at_fork(after_in_child=_namespaces.clear)
 
 
 class Process(StrEnum):
@@ -82,7 +84,7 @@ def process_of(owner: Owner) -> Process:
         return Process.UNKNOWN
     if owner.boot_id != here:
         return Process.DEAD if owner.host == platform.node() else Process.ELSEWHERE
-    namespace = system.pid_namespace()
+    namespace = _pid_namespace()
     if not namespace or owner.pid_ns != namespace or not 1 <= owner.pid <= _MAX_PID:
         return Process.UNKNOWN
     try:
@@ -95,8 +97,16 @@ def process_of(owner: Owner) -> Process:
     return Process.ALIVE if started == owner.start_ticks else Process.DEAD
 
 
+def _pid_namespace() -> str:
+    pid = os.getpid()
+    namespace = _namespaces.get(pid, "") or system.pid_namespace()
+    if namespace:
+        _namespaces[pid] = namespace
+    return namespace
+
+
 def _describe(pid: int) -> Owner:
-    namespace = system.pid_namespace()
+    namespace = _pid_namespace()
     try:
         started = system.start_ticks(pid) if namespace else None
     except OSError as why:

@@ -15,6 +15,8 @@ import stat
 import sys
 import time
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -24,6 +26,7 @@ from pydantic import Field
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, oserrors
 from lineclear.core.ledger._platform import folders, system
+from lineclear.core.ledger.folders import make_folders, sync_path
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
@@ -34,20 +37,24 @@ _LOOKS = 8
 _MAX_BYTES = 16 << 10
 _MAX_ARGUMENTS = 64
 _MAX_ARGV_CHARACTERS = 2_000
+_SHARED_FOLDER = stat.S_ISGID | stat.S_IWGRP
+_SHARED_MODE = 0o640
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _SAFE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-class Holder(Owner):
+class LockText(Owner):
     """The text of agent.lock: which process, and its command line as that process gave it."""
 
     kind = "agent.lock"
     v: Literal[1]
     argv: JsonArray[str] = Field(default=(), max_length=_MAX_ARGUMENTS)
 
-    def owner(self) -> Owner:
-        """Give the process alone."""
-        return Owner(**self.model_dump(include=set(Owner.model_fields)))
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    owner: Owner
+    argv: tuple[str, ...]
 
 
 class AgentLock:
@@ -63,8 +70,12 @@ class AgentLock:
         self._pid = os.getpid()
 
     @classmethod
-    def acquire(cls, folder: Path, *, argv: tuple[str, ...] | None = None) -> Self:
-        """Take the lock of FOLDER, made 0700 if absent.
+    def acquire(
+        cls, folder: Path, *, argv: tuple[str, ...] | None = None, group: int | None = None
+    ) -> Self:
+        """Take the lock of FOLDER, made 0700 if absent, or 3770 for the operators of GROUP.
+
+        In a folder shared with operators (set-group-id) they may read who holds the lock.
 
         Raises StoreHeld, naming the holder and the cure, and StoreRefused: `symlink`,
         `not_regular`, `owner`, `hard_linked`, `writable_by_others` (an agent.lock that another
@@ -72,12 +83,14 @@ class AgentLock:
         the agent's command, by default this process's.
         """
         try:
-            _make_folder(folder)
+            make_folders(folder, group=group)
             fd = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
         except OSError as why:
             raise _refused(folder, why) from why
         try:
             _check_planted(folder, fd)
+            if folder.stat().st_mode & _SHARED_FOLDER == _SHARED_FOLDER:
+                folders.set_mode(fd, _SHARED_MODE)
             _hold(folder, fd, sys.orig_argv if argv is None else argv)
         except OSError as why:
             _close(fd)
@@ -139,29 +152,10 @@ def look(folder: Path) -> LockState:
 # --- Taking it ---------------------------------------------------------------------------------
 
 
-def _make_folder(folder: Path) -> None:
-    missing = []
-    while not folder.exists():
-        missing.append(folder)
-        folder = folder.parent
-    for new in reversed(missing):
-        with contextlib.suppress(FileExistsError):
-            new.mkdir(mode=0o700)
-        _sync_folder(new.parent)
-
-
 def _close(fd: int) -> None:
     # What was written through it is synced already.
     with contextlib.suppress(OSError):
         os.close(fd)
-
-
-def _sync_folder(folder: Path) -> None:
-    fd = folders.open_folder(folder)
-    try:
-        system.sync(fd)
-    finally:
-        _close(fd)
 
 
 def _check_planted(folder: Path, fd: int) -> None:
@@ -204,14 +198,14 @@ def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
 def _write_holder(folder: Path, fd: int, argv: Iterable[str]) -> None:
     """Say who holds the lock, durably: after a power loss it tells that the agent is dead."""
     owner = liveness.current_owner()
-    text = Holder(v=1, **owner.model_dump(), argv=_presentable(argv)).encode() + b"\n"
+    text = LockText(v=1, **owner.model_dump(), argv=_presentable(argv)).encode() + b"\n"
     os.ftruncate(fd, 0)
     os.lseek(fd, 0, os.SEEK_SET)
     rest = memoryview(text)
     while rest:
         rest = rest[os.write(fd, rest) :]
     system.sync(fd)
-    _sync_folder(folder)
+    sync_path(folder)
 
 
 def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
@@ -229,13 +223,12 @@ def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
 
 
 def _held(folder: Path, fd: int) -> StoreHeld:
-    raw = _read(fd)
-    holder = None if raw is None else _parse(raw)
+    holder = _parse(_read(fd))
     if holder is None:
         who, pid = "another process", None
     else:
-        who, pid = f"process {holder.pid}", holder.pid
-        process = liveness.process_of(holder.owner())
+        who, pid = f"process {holder.owner.pid}", holder.owner.pid
+        process = liveness.process_of(holder.owner)
         if process is Process.DEAD:
             who = f"a child of process {pid}, which has ended"
         elif process is Process.ELSEWHERE:
@@ -278,18 +271,18 @@ def _look_at(fd: int) -> LockState:
     local = system.is_local(fd)
     for _ in range(_LOOKS):
         raw = _read(fd)
-        holder = None if raw is None else _parse(raw)
-        process = Process.UNKNOWN if holder is None else liveness.process_of(holder.owner())
+        holder = _parse(raw)
+        process = Process.UNKNOWN if holder is None else liveness.process_of(holder.owner)
         held = system.is_held(fd)
         if system.is_settled(fd) and _read(fd) == raw:
             return _judge(holder, process, held=held, local=local)
     return LockState(held=True, owner=None, note="the lock is just being taken")
 
 
-def _judge(holder: Holder | None, process: Process, *, held: bool, local: bool) -> LockState:
+def _judge(holder: _Holder | None, process: Process, *, held: bool, local: bool) -> LockState:
     if holder is None:
         return LockState(held=held, owner=None, note="agent.lock does not say who holds it")
-    owner = holder.owner()
+    owner = holder.owner
     here = bool(owner.boot_id) and owner.boot_id == liveness.boot_id()
     note = ""
     if held and process is Process.DEAD:
@@ -308,16 +301,20 @@ def _judge(holder: Holder | None, process: Process, *, held: bool, local: bool) 
     return LockState(held=held, owner=owner, argv=holder.argv, process=process, note=note)
 
 
-def _read(fd: int) -> bytes | None:
-    """Read the text, None where it is longer than any that this program writes."""
+def _read(fd: int) -> bytes:
+    """Read the text, or enough of it to see that no program of ours has written it."""
     os.lseek(fd, 0, os.SEEK_SET)
-    raw = os.read(fd, _MAX_BYTES + 1)
-    return None if len(raw) > _MAX_BYTES else raw
+    return os.read(fd, _MAX_BYTES + 1)
 
 
-def _parse(raw: bytes) -> Holder | None:
+# An inbox looks at the locks of all live agents every few seconds, and their texts stay.
+@lru_cache(maxsize=16_384)
+def _parse(raw: bytes) -> _Holder | None:
     """Read who holds the lock; None for a torn or foreign text, which names nobody."""
+    if len(raw) > _MAX_BYTES:
+        return None
     try:
-        return Holder.decode(raw)
+        text = LockText.decode(raw)
     except Unreadable:
         return None
+    return _Holder(Owner(**text.model_dump(include=set(Owner.model_fields))), text.argv)
