@@ -5,7 +5,7 @@ import json
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +91,15 @@ class InboxWindow:
 
     def press(self, *keys: str) -> None:
         self.desktop.press(*keys)
+
+    def press_until(self, key: str, fact: str, look: Callable[[], object]) -> None:
+        """Press a key, and again each second, as it may come before the window takes it."""
+        for _ in range(20):
+            self.press(key)
+            with contextlib.suppress(DesktopError):
+                wait_for(fact, look, 1.0)
+                return
+        raise DesktopError(f"{fact}: not by pressing {key}; it shows {self.ask('texts')}")
 
     def press_letter_and_enter(self, letter: str, confirm: str) -> None:
         """Press a verdict's letter until the window asks for Enter, then Enter.
