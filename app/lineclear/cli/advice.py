@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lineclear.cli import wording
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 
@@ -22,19 +22,14 @@ def after_approval(row: Row) -> str:
         return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is waiting and runs it at once."
+    return f"Nothing runs until {agent} is resumed: {how_to_resume(row)}"
+
+
+def how_to_resume(row: Row) -> str:
+    """Give the command that goes on with a dead agent, by its configured command if it has one."""
     if row.resumable_by is not None:
-        return f"Nothing runs until {agent} is relaunched: {relaunch(row)}"
-    return f"Nothing runs until someone resumes {agent}: {resume(row)}"
-
-
-def relaunch(row: Row) -> str:
-    """Give the command that starts the configured resume command."""
-    return f"lineclear relaunch {row.id}"
-
-
-def resume(row: Row) -> str:
-    """Give the command that resumes an agent whose command is not configured."""
-    return f"lineclear resume {shlex.quote(str(row.store))} --agent MODULE:FACTORY"
+        return f"lineclear relaunch {row.id}"
+    return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"
 
 
 def next_commands(row: Row) -> Iterator[str]:
@@ -63,4 +58,4 @@ def _decisions(row: Row) -> Iterator[str]:
 def _resumes(row: Row) -> Iterator[str]:
     if row.closed or row.process is Process.ALIVE:
         return
-    yield relaunch(row) if row.resumable_by is not None else resume(row)
+    yield how_to_resume(row)

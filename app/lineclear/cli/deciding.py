@@ -20,6 +20,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Record
 
 _RESOLUTIONS = {
@@ -81,6 +82,8 @@ def _resolve(
 ) -> None:
     outcome = deciding.resolve(detail, options.resolution, options.note, settings)
     told = _RESOLUTIONS[options.resolution]
+    if detail.row.process is Process.DEAD:
+        told += f" Go on with it: {advice.how_to_resume(detail.row)}"
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
 
 

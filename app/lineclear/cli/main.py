@@ -108,14 +108,20 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
 
 
 def _fail(error: BaseException, terminal: Terminal, *, debug: bool) -> int:
+    from lineclear.cli import trace
+
     with contextlib.suppress(OSError, ValueError):
         terminal.flush()
-    terminal.complain(sentence(error))
+    code = exit_code(error)
+    told = sentence(error)
+    if code is Exit.AGENT_ERROR and not debug:
+        # Whoever mends the agent needs to know where it failed.
+        kept = trace.keep(error)
+        told = told if kept is None else f"{told} The traceback is in {kept}"
+    terminal.complain(told)
     if debug:
-        from lineclear.cli import trace
-
         trace.show(error)
-    return exit_code(error)
+    return code
 
 
 def _fail_unexpectedly(error: Exception, terminal: Terminal, *, debug: bool) -> int:
