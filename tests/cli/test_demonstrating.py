@@ -40,14 +40,14 @@ def test_without_a_display_it_says_how_to_answer_and_leaves_nothing(tmp_path, nu
         # The commands are typed as they are printed, in a shell with that one variable.
         (approve,) = re.findall(r"^    (.* approve [0-9a-f]{8})$", told, re.MULTILINE)
         (listing,) = re.findall(r"^    (.* list)$", told, re.MULTILINE)
-        for command in (listing, approve):
+        for command, answer in ((listing, "waiting"), (approve, "Approved.")):
             done = subprocess.run(
                 shlex.split(command),
                 env={**os.environ, "LINECLEAR_HOME": str(home)},
                 capture_output=True, text=True, check=False,
             )  # fmt: skip
             assert done.returncode == 0, done.stderr
-        assert "Approved." in done.stdout
+            assert answer in done.stdout
         process.send_signal(number)
         _, complaint = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -1,5 +1,6 @@
 import importlib.util
 import sys
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from lineclear.cli.main import main
 from lineclear.core.errors import LineclearError
 from tests.cli.program import lineclear
 
-NO_DISPLAY = {"QT_QPA_PLATFORM": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+NO_DISPLAY: dict[str, Any] = {"QT_QPA_PLATFORM": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a display")
