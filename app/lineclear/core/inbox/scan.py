@@ -114,7 +114,8 @@ class Scanner:
         """Scan what an event on PATH (absolute) may have changed: stores there or below."""
         state = self._state(source)
         place = state.walker.place_of(path)
-        if place is None:
+        if place is None or not stamp(state.walker.root):
+            # While the root is missing all below it stays as last seen; the next walk says so.
             return
         if not stamp(place):
             for gone in [one for one in state.known if one == place or _below(one, place)]:
