@@ -235,6 +235,17 @@ def test_a_file_rewritten_in_place_is_refused_while_it_changes(tmp_path: Path):
     assert set(codes) == {"changed_while_read"}
 
 
+def test_a_file_overwritten_at_the_same_size_is_refused_while_it_changes(tmp_path: Path):
+    path = put(tmp_path / CHECKPOINT, b"0" * 4_000_000)
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        with Meanwhile(lambda n: os.pwrite(descriptor, b"%d" % (n % 10) * 50_000, n % 80 * 50_000)):
+            codes, _ = read_until(path, lambda codes, _: codes.count("changed_while_read") >= 3)
+    finally:
+        os.close(descriptor)
+    assert set(codes) == {"changed_while_read"}
+
+
 def test_a_file_that_grows_is_refused(tmp_path: Path):
     path = put(tmp_path / CHECKPOINT, b"x" * 1_000_000)
     with path.open("ab", buffering=0) as file, Meanwhile(lambda _: file.write(b"x" * 1000)):
