@@ -25,7 +25,9 @@ class LineclearError(Exception):
 class Unreadable(LineclearError):
     """A file or its content that is refused: `code` is the reason code, `path` the file."""
 
-    def __init__(self, code: str, sentence: str, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, code: str, sentence: str, path: str | os.PathLike[str] | None = None
+    ) -> None:
         super().__init__(sentence, code=code)
         self.path = None if path is None else os.fspath(path)
 
@@ -36,11 +38,11 @@ class Unreadable(LineclearError):
 
 
 class StoreRefused(LineclearError):
-    """A folder that cannot be a store: moved, unsafe, or on a file system without exclusive publish."""
+    """A folder that cannot be a store: moved, unsafe, or without exclusive publish."""
 
 
 class NotConfirmed(LineclearError):
-    """A write whose durability is not known: it may or may not be there after a power loss; try again."""
+    """A write that may or may not be there after a power loss; try again."""
 
     code = "not_confirmed"
 
@@ -68,7 +70,7 @@ class AlreadyDecided(LineclearError):
 
 
 class Refusal(LineclearError):
-    """A decision that may not be made: `code` is the reason code (for example `invisible`, `changed`)."""
+    """A decision that may not be made: `code` is why (for example `invisible`, `changed`)."""
 
     code = "refused"
 
@@ -84,7 +86,7 @@ class StoreHeld(LineclearError):
 
 
 class MayHaveRun(LineclearError):
-    """A call was started and its process died before the outcome: nobody knows whether it took effect."""
+    """A call was started and its process died: nobody knows whether it took effect."""
 
     code = "may_have_run"
 
