@@ -3,12 +3,15 @@
 import hashlib
 import json
 import os
+import threading
 
 import pytest
 
 from lineclear.core.errors import NotConfirmed, Unreadable
 from lineclear.core.ledger.decide import resolve
 from lineclear.core.ledger.outcome import RESULT_INLINE_BYTES, finish, result_text
+from lineclear.core.ledger.records import Revoked
+from lineclear.core.ledger.start import begin
 from lineclear.core.ledger.store import Store
 from tests.core.ledger.steps import (
     BOB,
@@ -19,8 +22,10 @@ from tests.core.ledger.steps import (
     put,
     record,
     refund,
+    say,
     start_of_a_dead_process,
     started,
+    verified,
 )
 
 
@@ -194,3 +199,63 @@ def test_a_refusal_keeps_its_reason(store):
     outcome = of(store, shown).outcome
     assert outcome is not None
     assert outcome.code == "wrong_aid"
+
+
+@pytest.mark.parametrize("outcome", ["refused", "withdrawn"])
+def test_what_is_said_never_to_run_can_never_start(store, outcome):
+    shown = asked(store)
+    say(store, shown, "approve")
+    found = verified(store, shown)
+    assert finish(store, shown, outcome, code="lapsed") == "recorded"
+    assert begin(store, shown, found) is False
+    records = of(store, shown)
+    assert isinstance(records.start, Revoked)
+    assert records.outcome is not None
+    assert records.outcome.outcome == outcome
+
+
+@pytest.mark.parametrize("outcome", ["refused", "withdrawn"])
+def test_what_was_started_is_not_said_never_to_have_run(store, outcome):
+    shown = asked(store)
+    started(store, shown)
+    assert finish(store, shown, outcome) == "late"
+    assert of(store, shown).outcome is None
+    assert pending(store) == shown.raw
+
+
+def test_a_start_that_cannot_be_read_is_not_said_never_to_have_run(store):
+    shown = asked(store)
+    put(record(store, f"000001-{shown.aid}.start.json"), b"")
+    assert finish(store, shown, "refused") == "late"
+
+
+def test_a_denied_call_needs_no_fence(store):
+    shown = asked(store)
+    say(store, shown, "deny")
+    assert finish(store, shown, "withdrawn") == "recorded"
+    assert of(store, shown).start is None
+
+
+@pytest.mark.parametrize("rounds", range(20))
+def test_refusing_against_starting_has_one_winner(store, rounds):
+    shown = asked(store)
+    say(store, shown, "approve")
+    found = verified(store, shown)
+    gate = threading.Barrier(2)
+    said: dict[str, object] = {}
+
+    def starter():
+        gate.wait()
+        said["begin"] = begin(store, shown, found)
+
+    def refuser():
+        with Store.open(store.path) as other:
+            gate.wait()
+            said["finish"] = finish(other, shown, "refused", code="lapsed")
+
+    threads = [threading.Thread(target=starter), threading.Thread(target=refuser)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said["begin"] == (said["finish"] == "late")

@@ -16,16 +16,13 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.endings import commit_ending, this_person
+from lineclear.core.ledger.endings import commit_ending
 from lineclear.core.ledger.layout import MAX_SEQ
 from lineclear.core.ledger.outcome import close_projection, finish, result_text
 from lineclear.core.ledger.records import (
-    LAPSING,
     Limits,
     Outcome,
     RequestBlock,
-    Revocation,
-    Revoked,
     Start,
     Tokens,
     new_nonce,
@@ -257,19 +254,11 @@ def _asks_for(standing: Shown, key: str) -> bool:
 
 
 def _close_other(store: Store, standing: Shown) -> None:
-    """Withdraw an open request of another call; a verdict that stands stays, and nothing starts."""
-    if not commit_ending(store, standing, "withdrawn", _block(standing).agent):
-        decision = store.known_records(standing.seq, standing.aid).decision
-        if decision is None or decision.verdict in LAPSING:
-            # Another process may be about to start on that approval: the start slot decides.
-            revoked = Revoked(
-                v=1,
-                nonce=new_nonce(),
-                revoked=Revocation(by=this_person(_block(standing).agent), at=read_now().wall),
-            )
-            store.commit("start", standing.seq, standing.aid, revoked.encode())
-            if isinstance(observe_fact(store, standing), Observed):
-                return
+    """Withdraw an open request of another call; a verdict that stands stays, and nothing starts.
+
+    Where another process starts on that approval at this moment, the next look finds it.
+    """
+    commit_ending(store, standing, "withdrawn", _block(standing).agent)
     finish(store, standing, "withdrawn")
 
 

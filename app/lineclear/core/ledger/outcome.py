@@ -12,10 +12,14 @@ from lineclear.core.checkpoints.jsontext import storable
 from lineclear.core.errors import NotConfirmed, Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.records import (
+    LAPSING,
     Outcome,
     OutcomeName,
     Person,
+    Revocation,
     Revoked,
     new_nonce,
 )
@@ -24,6 +28,7 @@ from lineclear.core.ledger.store import CallRecords, Shown, Store
 RESULT_INLINE_BYTES = 1 << 20
 PREVIEW_CHARS = 400
 _RAN = frozenset({"ok", "error"})
+_NEVER_RAN = frozenset({"withdrawn", "refused"})
 _log = logging.getLogger(__name__)
 
 
@@ -41,9 +46,13 @@ def finish(
     """Commit the outcome (result over 1 MiB into the `.result` file first), then clear.
 
     `late`: another outcome stood already; that of a tool that ran is kept beside it as
-    `outcome-late-<n>`. Repeating a call of `finish` that was not confirmed is safe. NUL and lone
-    surrogates of RESULT are kept as U+FFFD. Raises NotConfirmed.
+    `outcome-late-<n>`. `withdrawn` and `refused` say that the call never runs: where an approval
+    could still be picked up they take the start slot first, and are `late` where it was.
+    Repeating a call of `finish` that was not confirmed is safe. NUL and lone surrogates of RESULT
+    are kept as U+FFFD. Raises NotConfirmed, and Unreadable where a look failed for a moment.
     """
+    if outcome in _NEVER_RAN and not _never_starts(store, shown):
+        return "late"
     said = {"code": code, "duration_ms": duration_ms, "exit_code": exit_code, "by": by}
     record = make_outcome(outcome, result, **said)
     record = _with_result(store, shown, record, result)
@@ -108,6 +117,37 @@ def close_projection(store: Store, shown: Shown) -> None:
     except NotConfirmed as why:
         # The outcome is durable; readers compare pending.json with it and show no call.
         _log.warning("%s", why.sentence)
+
+
+def _never_starts(store: Store, shown: Shown) -> bool:
+    """Make sure that nothing starts on this call; False where something has, or may have."""
+    for _ in range(2):
+        try:
+            return isinstance(store.reader.start(shown.seq, shown.aid), Revoked)
+        except Unreadable as why:
+            if why.passing:
+                raise
+            if why.code != "absent":
+                # A stranger's file holds the slot for ever; a broken one may have been a start.
+                return why.code == "owner"
+        if _says_no(store, shown):
+            return True
+        by = this_person(shown.block.agent if shown.block is not None else None)
+        revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
+        if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.WON:
+            return True
+    return False
+
+
+def _says_no(store: Store, shown: Shown) -> bool:
+    """Tell whether the decision slot holds, for good, what nothing can start on."""
+    try:
+        decision, _ = store.reader.decision(shown.seq, shown.aid)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return why.code != "absent"
+    return decision.verdict not in LAPSING or misfit(decision, shown) is not None
 
 
 def _with_result(store: Store, shown: Shown, record: Outcome, result: str) -> Outcome:
