@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
@@ -25,6 +25,7 @@ class DecisionButton(QPushButton):
         self.setAutoDefault(False)
         self.setDefault(False)
         self.say(text)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._by: Origin | None = None
         self.clicked.connect(self._clicked)
 

@@ -11,7 +11,9 @@ from typing import Any
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import LEVELS, Level
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
 
@@ -50,7 +52,7 @@ HEADINGS = {
     Column.TOOL: "Tool",
     Column.ARGUMENTS: "Arguments",
     Column.AGENT: "Agent",
-    Column.AGE: "Waiting",
+    Column.AGE: "Age",
     Column.ITERATION: "Iteration",
     Column.CALLS: "Calls",
     Column.TOKENS: "Tokens",
@@ -138,11 +140,13 @@ def _plain(value: Json, limit: int) -> str:
     return " ".join(found)
 
 
-def chips(row: Row) -> list[str]:
-    """At most two marks of a row, the strongest first."""
-    found = [_CHIPS[code] for code in row.warnings if code in _CHIPS]
-    if row.system not in ("lineclear", "") and "foreign" not in found:
-        found.append("foreign")
+def chips(row: Row) -> list[tuple[str, Level]]:
+    """At most two marks of a row with their levels, the strongest first."""
+    found = [
+        (_CHIPS[code], LEVELS.get(code, Level.CARE)) for code in row.warnings if code in _CHIPS
+    ]
+    if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
+        found.append(("foreign", Level.NOTE))
     return found[:2]
 
 
@@ -164,6 +168,12 @@ def _age(row: Row, now: datetime) -> str:
     return words.waiting_since(row, now)
 
 
+def _agent(row: Row, _now: datetime) -> str:
+    name = words.name(row.agent, "\u2014")
+    dead = row.process is Process.DEAD and not row.closed
+    return f"{name} \u00b7 dead" if dead else name
+
+
 def _of_limit(used: int | None, limit: int | None) -> str:
     if used is None:
         return ""
@@ -178,7 +188,7 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
         if row.tool is not None
         else visible_line(row.reason or str(row.store), PREVIEW_LIMIT)
     ),
-    Column.AGENT: lambda row, _now: words.name(row.agent, "\u2014"),
+    Column.AGENT: _agent,
     Column.AGE: _age,
     Column.ITERATION: lambda row, _now: _of_limit(row.counters.iteration, row.limits.iteration),
     Column.CALLS: lambda row, _now: _of_limit(row.counters.tool_calls, row.limits.tool_calls),

@@ -54,7 +54,9 @@ class DecisionBar(QWidget):
         )
         for button in left:
             line.addWidget(button)
-        line.addSpacing(APART)
+        self._apart = QWidget()
+        self._apart.setFixedWidth(APART)
+        line.addWidget(self._apart)
         line.addStretch(1)
         line.addWidget(self.resume)
         line.addWidget(self.approve)
@@ -87,6 +89,7 @@ class DecisionBar(QWidget):
                 button.setVisible(visible)
             if button.isEnabled() == busy:
                 button.setEnabled(not busy)
+        self._apart.setVisible(bool(offer.approve or offer.resume))
         self.approve.say(offer.approve or "Approve")
         self.resume.say(offer.resume or "Resume")
 

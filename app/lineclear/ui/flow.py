@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
 
 from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
 from lineclear.core.inbox import deciding
@@ -237,6 +237,7 @@ class DecisionFlow(QObject):
         if self._id == row.id and not self._frozen and self._prepared is not None:
             self._prepared = prepared
             self._pane.file.show_file(prepared.detail, prepared.raw)
+            self._pane.show_result(prepared)
 
     def _freeze(self, after: Row | None, successor: str, *, before: Row | None = None) -> None:
         before = before or self._row
@@ -278,12 +279,19 @@ class DecisionFlow(QObject):
         notices = [] if self._notice is None else [self._notice]
         if row.state is State.PENDING and not self._frozen:
             notices += warning_notices(row)
+        if row.state is State.UNCERTAIN:
+            key = f"The key of this call is {row.id}"
+            notices.append(Notice("note", key, "Copy key", self._copy_key, name="callKey"))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self._pane.bar.show_offer(self._offer, busy=bool(self._busy))
         self._pane.set_command.setVisible(self._offer.set_command)
         self._show_readiness()
         return fresh
+
+    def _copy_key(self) -> None:
+        QGuiApplication.clipboard().setText(self._id)
+        self.hint("Copied.")
 
     def _offered(self, row: Row) -> Offer:
         if self._frozen or self._prepared is None:
@@ -292,6 +300,8 @@ class DecisionFlow(QObject):
             return Offer(f"{self._selected()} calls are selected. Choose one to decide.")
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
+        if self._pane.editor.question is editors.DENY:
+            return Offer("The agent gets this text instead of a result; nothing runs.")
         if self._pane.modifying():
             if not self._pane.modify.in_review():
                 return Offer("Nothing runs before you have reviewed and approved your changes.")
@@ -459,6 +469,7 @@ class DecisionFlow(QObject):
         """Open a question below the call, with its draft."""
         self._keep_drafts()
         self._pane.editor.ask(question, self._drafts.get((self._id, question.name), ""))
+        self._refresh()
 
     def submit(self) -> None:
         """Ctrl+Enter: send the reason, or review the changes."""
@@ -496,6 +507,7 @@ class DecisionFlow(QObject):
             return
         self._keep_drafts()
         self._pane.editor.close_question()
+        self._refresh()
         self.settled.emit(Origin.CLICK)
 
     def back(self) -> bool:

@@ -26,6 +26,7 @@ class KeyList(QDialog):
             font = theme.body_font()
             font.setBold(True)
             heading.setFont(font)
+            heading.setContentsMargins(0, 10 if place else 0, 0, 2)
             grid.addWidget(heading, place, 0, 1, 2)
             place += 1
             for keys, text in entries:

@@ -6,9 +6,11 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, Q
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
+from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.ui import cells, theme, words
+from lineclear.ui import cells, theme
 from lineclear.ui.cells import Column
 from lineclear.ui.queue_model import Role
 
@@ -101,7 +103,8 @@ class RowDelegate(QStyledItemDelegate):
         elif index.column() == Column.ARGUMENTS:
             content = self._chips(painter, content, row, t)
         colour = t.muted if tombstone or _is_secondary(index.column()) else t.text
-        if index.column() == Column.PROCESS and row.process.value == "dead" and not row.closed:
+        dead = row.process is Process.DEAD and not row.closed
+        if dead and not tombstone and index.column() in (Column.PROCESS, Column.AGENT):
             colour = t.care
         painter.setPen(QColor(colour))
         mono = index.column() == Column.ARGUMENTS and row.tool is not None
@@ -128,7 +131,9 @@ class RowDelegate(QStyledItemDelegate):
         view = option.widget
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         current = isinstance(view, QTableView) and view.currentIndex().row() == index.row()
-        painter.fillRect(rect, QColor(t.selected if selected else t.base))
+        focused = isinstance(view, QTableView) and view.hasFocus()
+        chosen = t.selected if focused else t.selected_idle
+        painter.fillRect(rect, QColor(chosen if selected else t.base))
         painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.line))
         first = isinstance(view, QTableView) and (
             view.horizontalHeader().visualIndex(index.column()) == 0
@@ -136,9 +141,6 @@ class RowDelegate(QStyledItemDelegate):
         if first and (unseen or (selected and current)):
             edge = QRect(rect.left(), rect.top(), 3, rect.height() - 1)
             painter.fillRect(edge, QColor(t.accent))
-        if current and isinstance(view, QTableView) and view.hasFocus():
-            painter.fillRect(QRect(rect.left(), rect.top(), rect.width(), 1), QColor(t.accent))
-            painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.accent))
 
     def _state(
         self,
@@ -158,22 +160,18 @@ class RowDelegate(QStyledItemDelegate):
         return content.adjusted(theme.GLYPH + 10, 0, 0, 0)
 
     def _chips(self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens) -> QRect:
-        stops = set(words.stop_codes(row))
         font = theme.small_font()
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         right = content.right()
-        for label in reversed(cells.chips(row)):
+        for label, level in reversed(cells.chips(row)):
             width = metrics.horizontalAdvance(label) + 12
             if right - width < content.left() + 120:
                 break
             top = content.top() + (content.height() - metrics.height() - 2) // 2
             box = QRect(right - width, top, width, metrics.height() + 2)
-            quiet = label == "foreign"
-            strong = bool(stops) and not quiet
-            back = t.note_back if quiet else t.stop_back if strong else t.care_back
-            ink = t.muted if quiet else t.stop if strong else t.care
+            back, ink = _chip_colours(level, t)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(back))
             painter.drawRoundedRect(box, 4, 4)
@@ -181,6 +179,12 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
             right -= width + 4
         return QRect(content.left(), content.top(), right - content.left() - 4, content.height())
+
+
+def _chip_colours(level: Level, t: theme.Tokens) -> tuple[str, str]:
+    if level >= Level.STOP:
+        return t.stop_back, t.stop
+    return (t.care_back, t.care) if level is Level.CARE else (t.note_back, t.muted)
 
 
 def _is_secondary(column: int) -> bool:

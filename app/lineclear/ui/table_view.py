@@ -24,10 +24,10 @@ from lineclear.ui.row_delegate import RowDelegate
 QUIET_AFTER_KEY_S = 1.5
 TOMBSTONE_S = 1.0
 _WIDTHS = {
-    Column.STATE: 106,
-    Column.TOOL: 120,
-    Column.AGENT: 96,
-    Column.AGE: 70,
+    Column.STATE: 122,
+    Column.TOOL: 116,
+    Column.AGENT: 100,
+    Column.AGE: 62,
     Column.ITERATION: 78,
     Column.CALLS: 62,
     Column.TOKENS: 74,

@@ -32,6 +32,8 @@ class Tokens:
     accent: str
     on_accent: str
     selected: str
+    selected_idle: str
+    """A selection in a list that has not the focus."""
     stop: str
     stop_back: str
     care: str
@@ -67,7 +69,8 @@ def tokens_of(palette: QPalette) -> Tokens:
         hover=blend(text, base, 0.05).name(),
         accent=accent.name(),
         on_accent=on_accent,
-        selected=blend(accent, base, 0.24 if dark else 0.12).name(),
+        selected=blend(accent, base, 0.30 if dark else 0.16).name(),
+        selected_idle=blend(accent, base, 0.16 if dark else 0.08).name(),
         stop="#FF9C91" if dark else "#A1190F",
         stop_back="#3A1D1B" if dark else "#FBE9E7",
         care="#F0B84A" if dark else "#7A4A00",
@@ -263,19 +266,22 @@ def stylesheet(t: Tokens) -> str:
         subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
     }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
+    QListView#steps::item {{ padding: 5px 12px; border-bottom: 1px solid {t.line}; }}
+    QListView#steps::item:selected {{ background: {t.selected}; color: {t.text}; }}
     QTreeView::item {{ padding: 3px 4px; }}
     QTreeView::item:selected {{ background: {t.selected}; color: {t.text}; }}
     QPlainTextEdit {{ background: {t.base}; color: {t.text}; border: none; padding: 4px; }}
-    QPlainTextEdit#reason, QPlainTextEdit#note, QPlainTextEdit#yours, QLineEdit {{
+    QPlainTextEdit#asked {{ border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; }}
+    QPlainTextEdit#reason, QPlainTextEdit#yours, QLineEdit {{
         background: {t.base}; color: {t.text}; border: 1px solid {t.line};
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
-    QPlainTextEdit#reason:focus, QPlainTextEdit#note:focus, QPlainTextEdit#yours:focus,
+    QPlainTextEdit#reason:focus, QPlainTextEdit#yours:focus,
     QLineEdit:focus {{ border: 1px solid {t.accent}; }}
     QPushButton {{
         background: {button_back}; color: {t.text}; border: 1px solid {t.line};
-        border-radius: 6px; padding: 6px 14px;
+        border-radius: 6px; padding: 6px 12px;
     }}
     QPushButton:hover {{ background: {t.hover}; }}
     QPushButton:pressed {{ background: {t.line}; }}

@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
         self.panes.setChildrenCollapsible(False)
         self.sidebar.setMinimumWidth(150)
         self._middle.setMinimumWidth(340)
-        self.pane.setMinimumWidth(420)
+        self.pane.setMinimumWidth(476)
         for place, (widget, stretch) in enumerate(
             ((self.sidebar, 0), (self._middle, 3), (self.pane, 2))
         ):
@@ -155,8 +155,8 @@ class MainWindow(QMainWindow):
         box.addWidget(_separator())
         box.addWidget(self._bottom())
         self.setCentralWidget(shell)
-        self.resize(1280, 780)
-        self.setMinimumSize(900, 520)
+        self.resize(1320, 800)
+        self.setMinimumSize(980, 560)
 
     def _top(self) -> QWidget:
         top = QWidget()
@@ -164,7 +164,7 @@ class MainWindow(QMainWindow):
         self.filter = QLineEdit()
         self.filter.setObjectName("filter")
         self.filter.setAccessibleName("Filter")
-        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"      /')
+        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(520)
         self.quiet = QPushButton("Quiet")
@@ -496,7 +496,7 @@ class MainWindow(QMainWindow):
         if self._state.geometry:
             self.restoreGeometry(QByteArray.fromHex(self._state.geometry.encode()))
         panes = list(self._state.panes)
-        self.panes.setSizes(panes if len(panes) == 3 else [176, 650, 454])
+        self.panes.setSizes(panes if len(panes) == 3 else [176, 624, 480])
         if self._state.columns:
             self.table.horizontalHeader().restoreState(
                 QByteArray.fromHex(self._state.columns.encode())

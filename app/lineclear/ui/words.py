@@ -160,9 +160,7 @@ def standing(row: Row, now: datetime, me: Person | None = None) -> str:
 
 
 def _pending(row: Row, now: datetime, _me: Person | None) -> str:
-    text = f"Waits for your word, {waiting_since(row, now)} so far."
-    if row.asked_at is None and row.file_time is None:
-        text = "Waits for your word."
+    text = "Waits for your word."
     if row.expires_at is not None:
         left = (row.expires_at - now).total_seconds()
         text += f" Expires in {duration(left)}." if left > 0 else " Its time is over."
@@ -400,9 +398,13 @@ def _offer_pending(row: Row, agent: str) -> Offer:
             modify=True,
             set_command=True,
         )
+    told = (
+        "This agent may not read Lineclear's answers. It takes effect when you resume it from here."
+        if foreign
+        else f"Whether {agent} still runs cannot be told. It takes effect when it asks again."
+    )
     return Offer(
-        "This agent may not read Lineclear's answers. "
-        "It takes effect when you resume it from here.",
+        told,
         approve or "Record approval",
         deny=True,
         modify=True,

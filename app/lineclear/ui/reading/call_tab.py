@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.ui import theme, words
@@ -37,21 +37,19 @@ class CallTab(QWidget):
         self._note = PlainLabel()
         self._note.setProperty("tone", "muted")
         self._note.setFont(theme.small_font())
-        self.switch = QPushButton("Text")
+        self._note.setContentsMargins(16, 8, 16, 0)
+        self.switch = QPushButton("As text")
         self.switch.setObjectName("asText")
         self.switch.setFlat(True)
         self.switch.setProperty("flat", True)
         self.switch.setFont(theme.small_font())
         self.switch.setAutoDefault(False)
         self.switch.clicked.connect(self._toggle)
-        line = QHBoxLayout()
-        line.setContentsMargins(16, 4, 8, 0)
-        line.addWidget(self._note, 1)
-        line.addWidget(self.switch)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        box.addLayout(line)
+        box.addWidget(self._note)
+        box.addSpacing(6)
         box.addWidget(self._views, 1)
         for view in (self.fields, self.text):
             view.verticalScrollBar().valueChanged.connect(self.looked)
@@ -71,8 +69,9 @@ class CallTab(QWidget):
             shown = decision.arguments
             was = {change.path: change.before for change in differences(arguments, shown)}
         self.fields.show_value(shown, small=prepared.whole_fields, was=was)
-        self.switch.setVisible(arguments is not MISSING)
+        self.switch.setEnabled(arguments is not MISSING)
         self._note.setText(self._about(prepared))
+        self._note.setVisible(bool(self._note.text()))
         self._show_as_text(as_text=not prepared.whole_fields)
 
     def _about(self, prepared: Prepared) -> str:
@@ -97,7 +96,7 @@ class CallTab(QWidget):
             self.text.show_text(self._prepared.text)
             self._text_is_in = True
         self._views.setCurrentWidget(self.text if as_text else self.fields)
-        self.switch.setText("Fields" if as_text else "Text")
+        self.switch.setText("As fields" if as_text else "As text")
         self.looked.emit()
 
     def end_in_view(self) -> bool:

@@ -132,8 +132,9 @@ class ModifyEditor(QWidget):
     def _titled(self, title: str, widget: QWidget) -> QWidget:
         holder = QWidget()
         box = QVBoxLayout(holder)
-        box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(4)
+        left = title == "Yours"
+        box.setContentsMargins(8 if left else 0, 0, 0 if left else 8, 0)
         label = PlainLabel(title)
         label.setProperty("tone", "muted")
         label.setFont(theme.small_font())

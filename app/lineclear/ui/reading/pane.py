@@ -25,6 +25,7 @@ from lineclear.ui.reading.inputs_tab import InputsTab
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.steps_tab import StepsTab
+from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
 
 HINT = "Select a call. a then Enter approves, d denies."
@@ -43,6 +44,7 @@ class ReadingPane(QWidget):
         self.steps = StepsTab(look)
         self.inputs = InputsTab(look)
         self.file = FileTab(look)
+        self.result = TextView(look, "result", "What came of the call")
         self.console = Console(look, tasks)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("tabs")
@@ -55,9 +57,14 @@ class ReadingPane(QWidget):
             (self.steps, "Steps"),
             (self.inputs, "Inputs"),
             (self.file, "File"),
+            (self.result, "Result"),
             (self.console, "Output"),
         ):
             self.tabs.addTab(widget, name)
+        self.tabs.setCornerWidget(self.call.switch)
+        self.tabs.currentChanged.connect(
+            lambda _place: self.call.switch.setVisible(self.tabs.currentWidget() is self.call)
+        )
         self.modify = ModifyEditor(look)
         self.body = QStackedWidget()
         self.body.addWidget(self.tabs)
@@ -142,6 +149,7 @@ class ReadingPane(QWidget):
         self.steps.show_steps(steps)
         self.inputs.show_inputs(prepared.inputs)
         self.file.show_file(detail, prepared.raw)
+        self.show_result(prepared)
         self.tabs.setTabText(1, f"Steps {len(steps)}" if steps else "Steps")
         launches = detail.launches
         if launches:
@@ -151,7 +159,12 @@ class ReadingPane(QWidget):
         elif self.console.log is None or self.console.log.parent.parent != detail.row.store:
             self.console.forget()
             self._offer_output(offered=False)
-        self.tabs.setCurrentIndex(0 if checkpoint is not None else 3)
+        self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
+
+    def show_result(self, prepared: Prepared) -> None:
+        """Show what came of the call, where it is known."""
+        self.result.show_text(prepared.result)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.result), bool(prepared.result))
 
     def show_unread(self) -> None:
         """Show that nothing of the row was read."""

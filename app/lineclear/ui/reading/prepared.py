@@ -36,6 +36,8 @@ class Prepared:
     """The list of fields shows everything: few of them and none long."""
     raw: str = ""
     """The file's bytes as text to look at."""
+    result: str = ""
+    """What came of the call, as text; "" where nothing is known."""
     inputs: str = ""
     """What the run was started with, as exact text; "" where nothing is reported."""
 
@@ -54,6 +56,7 @@ def prepare(detail: Detail) -> Prepared:
         whole_fields=missing or _is_small(arguments),
         raw=raw_text(detail.raw),
         inputs=exact_text(inputs) if inputs else "",
+        result=plain_text(detail.result or ""),
     )
 
 
@@ -94,6 +97,15 @@ def exact_text(value: Json) -> str:
     JSON, so no argument can imitate another one.
     """
     return "\n".join(piece for line in _lines(value, 0, "", "") for piece in _cut(line))
+
+
+def plain_text(text: str) -> str:
+    """Text of a tool or an agent, line by line, everything odd in it as a token."""
+    lines = (visible(line).text for line in text[:RAW_AT_MOST].split("\n"))
+    shown = "\n".join(piece for line in lines for piece in _cut(line))
+    if len(text) > RAW_AT_MOST:
+        shown += f"\n\u27e6{len(text) - RAW_AT_MOST} more characters\u27e7"
+    return shown
 
 
 def raw_text(raw: bytes) -> str:

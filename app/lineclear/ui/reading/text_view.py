@@ -29,7 +29,7 @@ class TextView(QPlainTextEdit):
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setTabChangesFocus(True)
         self.setCenterOnScroll(False)
-        self.document().setDocumentMargin(8)
+        self.document().setDocumentMargin(12)
         self._highlighter = TokenHighlighter(self.document(), look)
         self._text = ""
         self._put = 0
