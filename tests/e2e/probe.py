@@ -76,12 +76,36 @@ class Looker(QObject):
         return None if focused is None else focused.objectName()
 
     def _texts(self) -> list[str]:
-        """Every text that a visible widget shows."""
+        """Every text that a visible widget shows; of a view, the items of its first rows."""
         return [
             text
             for each in QApplication.allWidgets()
-            if each.isVisible() and (text := text_of(each))
+            if each.isVisible()
+            for text in texts_of(each)
+            if text
         ]
+
+    def _current(self) -> dict[str, Any] | None:
+        """What the table knows of its current row."""
+        table: Any = view("table")
+        row = table.model().row(table.current_id)
+        if row is None:
+            return None
+        return {
+            "id": row.id,
+            "store": row.store.name,
+            "state": row.state.value,
+            "reason_code": row.reason_code,
+            "warnings": list(row.warnings),
+        }
+
+    def _shown(self) -> str | None:
+        """The id of the call that the reading pane has read and shows."""
+        for each in QApplication.topLevelWidgets():
+            flow: Any = getattr(each, "flow", None)
+            if flow is not None and (flow._prepared is not None or flow._notice is not None):
+                return str(flow.current)
+        return None
 
     def _names(self) -> list[str]:
         """The object names of visible widgets, to find out what is there."""
@@ -116,6 +140,20 @@ def text_of(widget: QWidget) -> str:
     if isinstance(widget, QLabel | QLineEdit | QAbstractButton):
         return widget.text()
     return ""
+
+
+def texts_of(widget: QWidget) -> list[str]:
+    if not isinstance(widget, QAbstractItemView):
+        return [text_of(widget), widget.toolTip()]
+    model: Any = widget.model()
+    if model is None:
+        return []
+    indexes = [
+        model.index(row, column)
+        for row in range(min(50, model.rowCount()))
+        for column in range(model.columnCount() if isinstance(widget, QTableView) else 1)
+    ]
+    return [str(index.data() or "") for index in indexes]
 
 
 def described(widget: QWidget) -> dict[str, Any]:
