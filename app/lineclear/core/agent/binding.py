@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
+import types
 import typing
 from collections.abc import Callable, Mapping
 from inspect import BoundArguments, Parameter
@@ -30,10 +32,7 @@ class Binding:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._name = getattr(function, "__qualname__", repr(function))
         self._signature = inspect.signature(function)
-        try:
-            hints = typing.get_type_hints(routine_of(function))
-        except (NameError, TypeError, AttributeError):
-            hints = {}  # Annotations that cannot be resolved here only describe.
+        hints = _hints(function)
         parameters = self._signature.parameters
         self.takes_key = IDEMPOTENCY_KEY in parameters
         self._shown = {name: p for name, p in parameters.items() if name != IDEMPOTENCY_KEY}
@@ -158,6 +157,18 @@ def routine_of(function: Callable[..., Any]) -> Callable[..., Any]:
     return function if inspect.isroutine(function) else type(function).__call__
 
 
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """Resolve annotations one by one: those that cannot be resolved here only describe."""
+    routine = inspect.unwrap(routine_of(function))
+    names = getattr(routine, "__globals__", None)
+    hints: dict[str, Any] = {}
+    for name, annotation in getattr(routine, "__annotations__", {}).items():
+        one = types.SimpleNamespace(__annotations__={name: annotation})
+        with contextlib.suppress(NameError, TypeError, AttributeError, SyntaxError):
+            hints |= typing.get_type_hints(one, globalns=names, include_extras=True)
+    return hints
+
+
 def is_async(function: Callable[..., Any]) -> bool:
     """Tell whether calling gives a coroutine."""
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -177,7 +188,7 @@ _MAY_BE_EMPTY: Final = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 def _adapter(annotation: Any) -> TypeAdapter[Any] | None:
     try:
         return TypeAdapter(annotation)
-    except PydanticUserError:
+    except (PydanticUserError, NameError, TypeError):
         return None  # A type that JSON does not know: nothing can be checked.
 
 

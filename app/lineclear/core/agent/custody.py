@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from lineclear.core.agent.errors import AgentError
-from lineclear.core.agent.guard import failure_code, failure_text
+from lineclear.core.agent.guard import failure_code
 from lineclear.core.agent.handlers import (
     ApprovalHandler,
     ask_handler,
@@ -28,7 +28,7 @@ from lineclear.core.agent.passage import Acceptance, Admitted, Passage, Settled,
 from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
 from lineclear.core.agent.run import pending_of
 from lineclear.core.agent.threads import LedgerThreads
-from lineclear.core.agent.tools import Ran
+from lineclear.core.agent.tools import Ran, error_text
 from lineclear.core.checkpoints.lc_agents import ApprovalDecision, Deny, Modify
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import AlreadyDecided
@@ -138,7 +138,7 @@ class LedgerCustody:
         try:
             ran_now = await run(step.arguments, step.aid)
         except BaseException as failure:
-            text, code = failure_text(failure), failure_code(failure)
+            text, code = error_text(failure), failure_code(failure)
             await threads.run(lambda: passage.finish("error", text, code=code, duration_ms=since()))
             raise
         outcome: Literal["ok", "error"] = "ok" if ran_now.ok else "error"

@@ -19,7 +19,6 @@ from lineclear.core.agent.custody import (
     PlainCustody,
 )
 from lineclear.core.agent.errors import AgentError
-from lineclear.core.agent.guard import failure_text
 from lineclear.core.agent.handlers import INBOX, ApprovalHandler, InboxApproval
 from lineclear.core.agent.hooks import SKIPPED, Hook, ToolCall, apply
 from lineclear.core.agent.passage import TextAcceptance
@@ -27,7 +26,7 @@ from lineclear.core.agent.plainjson import refuse_unless_json
 from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
 from lineclear.core.agent.run import Action, Finish, Run, Turn, call_of_pending, run_of
 from lineclear.core.agent.threads import LedgerThreads
-from lineclear.core.agent.tools import Ran, Tool
+from lineclear.core.agent.tools import Ran, Tool, error_text
 from lineclear.core.checkpoints.lc_agents import AgentStep, ApprovalDecision, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
@@ -269,7 +268,8 @@ class AgentExecutor:
         if tool is None:
             return f"there is no tool {visible_line(call.name, 60)}"
         try:
-            refuse_unless_json(call.arguments, "the argument")
+            refuse_unless_json(call.arguments, "The arguments")
+            refuse_unless_json(call.tool_id, "The tool call's id")
             _Acceptance(tool, call.name, self._policy).check_arguments(call.arguments)
         except (TypeError, ValueError) as why:
             return str(why)
@@ -291,7 +291,7 @@ class AgentExecutor:
                 return Ran(ok=True, text=await tool.run(arguments, aid))
             except Exception as failure:  # noqa: BLE001 - the model is told, whatever it is
                 _log.info("a tool failed: %s", type(failure).__name__)
-                return Ran(ok=False, text=f"[Tool execution error: {failure_text(failure)}]")
+                return Ran(ok=False, text=error_text(failure))
 
         return run
 

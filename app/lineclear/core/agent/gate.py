@@ -124,7 +124,7 @@ class Gate:
         try:
             step = await self._room.wait(passage, withdraw=True)
         except BaseException:
-            self._release(lane, passage)
+            self._release(lane, passage, closed=False)
             raise
         return self._ticket(lane, passage, step)
 
@@ -145,7 +145,7 @@ class Gate:
         try:
             step = self._room.wait_blocking(passage, withdraw=True)
         except BaseException:
-            self._release(lane, passage)
+            self._release(lane, passage, closed=False)
             raise
         return self._ticket(lane, passage, step)
 
@@ -210,7 +210,7 @@ class Gate:
                 await asyncio.wait([asyncio.wrap_future(freed)])
         except BaseException:
             for lane in taken:
-                self._lanes.release(lane)
+                self._lanes.release(lane, closed=False)
             raise
         return taken[0]
 
@@ -223,14 +223,14 @@ class Gate:
 
     def _ticket(self, lane: Lane, passage: Passage, step: Admitted | Settled) -> Ticket | Settled:
         if isinstance(step, Settled):
-            self._lanes.release(lane)
+            self._release(lane, passage, closed=True)
             return step
-        return Ticket(step, passage, self._room, lambda: self._release(lane, passage))
+        return Ticket(step, passage, self._room, lambda: self._release(lane, passage, closed=True))
 
-    def _release(self, lane: Lane, passage: Passage) -> None:
+    def _release(self, lane: Lane, passage: Passage, *, closed: bool) -> None:
         # A lane with a start that has no outcome serves no other call.
         if not passage.unfinished:
-            self._lanes.release(lane)
+            self._lanes.release(lane, closed=closed)
 
 
 class Ticket:

@@ -40,6 +40,8 @@ class Lanes:
         self._stores: dict[int, Store] = {}
         self._waiting: dict[int, str] | None = None
         """call_key of the open request that an earlier process left in a lane."""
+        self._unsure: set[int] = set()
+        """Lanes of calls that ended in an error: their request may still be open."""
         self._keyed: dict[str, int] | None = None
         """Lane of each key that was ever asked; read when the first call with a key comes."""
         self._freed: Future[None] = Future()
@@ -62,15 +64,15 @@ class Lanes:
                 self._known_keys()[call.key] = number
             return Lane(number, store, call.key)
 
-    def release(self, lane: Lane) -> None:
-        """Give a lane back; what its request became stands in the ledger."""
+    def release(self, lane: Lane, *, closed: bool) -> None:
+        """Give a lane back; CLOSED: its request surely has an outcome."""
         with self._lock:
             if self._busy.pop(lane.number, None) is None:
                 return
+            if not closed:
+                self._unsure.add(lane.number)
             if lane.number > _KEPT_OPEN:
                 self._stores.pop(lane.number).close()
-            else:
-                self._remember(lane.number, lane.store)
             freed, self._freed = self._freed, Future()
         freed.set_result(None)
 
@@ -98,13 +100,17 @@ class Lanes:
         if self._waiting is None:
             self._waiting = {}
             for number in self._numbers():
-                with self._borrowed(number) as store:
-                    self._remember(number, store)
+                self._remember(number)
+        while self._unsure:
+            self._remember(self._unsure.pop())
         return self._waiting
 
-    def _remember(self, number: int, store: Store) -> None:
+    def _remember(self, number: int) -> None:
         assert self._waiting is not None
-        shown = open_request(store)
+        if number in self._busy:
+            return
+        with self._borrowed(number) as store:
+            shown = open_request(store)
         if shown is not None and shown.block is not None:
             self._waiting[number] = shown.block.call_key
 

@@ -21,7 +21,7 @@ from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger import outcome as ending
 from lineclear.core.ledger import start as starting
 from lineclear.core.ledger.layout import APPROVALS
-from lineclear.core.ledger.records import Outcome, Revoked
+from lineclear.core.ledger.records import Outcome
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 REFUSALS_ALLOWED = 3
@@ -268,9 +268,6 @@ class Passage:
         if outcome is not None:
             ended = self._ended(records, outcome)
             return self._again(records.aid) if ended is _AGAIN else ended
-        if isinstance(records.start, Revoked):
-            self._finish("withdrawn")
-            return self._again(records.aid)
         return None  # Held by a process that lives, or may: its outcome will tell.
 
     def _ended(self, records: CallRecords, outcome: Outcome) -> Settled | _Again:
@@ -306,7 +303,8 @@ class Passage:
             sentence,
         )
         aid = self.shown.aid
-        self._finish("refused", code=code)
+        if self._finish("refused", code=code) == "late":
+            return _AGAIN  # Somebody started on it, or it ended: look what stands.
         if self._refusals >= REFUSALS_ALLOWED:
             raise DecisionRefused(
                 f"{self.call.agent} refused {self._refusals} decisions for "
@@ -326,7 +324,7 @@ class Passage:
         *,
         code: str | None = None,
         duration_ms: int | None = None,
-    ) -> None:
+    ) -> Literal["recorded", "late"]:
         assert self.shown is not None
         said = ending.finish(
             self.store,
@@ -343,6 +341,7 @@ class Passage:
                 visible_line(self.call.tool, 60),
                 self.shown.aid[:8],
             )
+        return said
 
 
 def denial_text(reason: str) -> str:

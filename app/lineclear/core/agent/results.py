@@ -29,7 +29,7 @@ class ResultText:
             annotation = Any
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-        except PydanticUserError:
+        except (PydanticUserError, NameError, TypeError):
             self._adapter = TypeAdapter(Any)
 
     def write(self, result: Any) -> str:

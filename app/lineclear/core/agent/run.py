@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from lineclear.core.agent.budget import Budget
 from lineclear.core.agent.hooks import ToolCall
+from lineclear.core.agent.plainjson import refuse_unless_json
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import (
     ENVELOPE,
@@ -23,6 +24,7 @@ from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.records import RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
 
+MAX_ODD_CHARACTERS: Final = 10_000
 EXECUTOR: Final = "executor"
 """The adapter's name in requests of an AgentExecutor: a resume goes on with their run."""
 
@@ -108,15 +110,23 @@ class Run:
         )
 
     def add_step(self, action: Action, arguments: Json, observation: str) -> None:
-        """Keep what was done with what arguments, and what came back."""
+        """Keep what was done with what arguments, and what came back.
+
+        Whatever a model wrote, the step can be written to a checkpoint.
+        """
+        try:
+            refuse_unless_json(arguments, "it")
+        except TypeError:
+            arguments = jsontext.storable(repr(arguments)[:MAX_ODD_CHARACTERS])
+        call_id = action.tool_call_id
         kind: Literal["string", "object"] = "string" if isinstance(arguments, str) else "object"
         self.steps.append(
             AgentStep(
                 action=AgentAction(
-                    tool=action.tool,
+                    tool=jsontext.storable(action.tool),
                     tool_input=ToolInput(type=kind, value=arguments),
                     log=jsontext.storable(action.log),
-                    tool_call_id=action.tool_call_id,
+                    tool_call_id=None if call_id is None else jsontext.storable(call_id),
                 ),
                 observation=jsontext.storable(observation),
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lineclear.core.agent.binding import Binding, first_line, is_async
+from lineclear.core.agent.guard import failure_text
 from lineclear.core.agent.results import ResultText
 from lineclear.core.agent.threads import outlast
 from lineclear.core.checkpoints import jsontext
@@ -21,6 +22,11 @@ class Ran:
 
     ok: bool
     text: str
+
+
+def error_text(failure: BaseException) -> str:
+    """Tell the model that a tool failed, as lc-agents does."""
+    return f"[Tool execution error: {failure_text(failure)}]"
 
 
 class Tool:
