@@ -89,6 +89,33 @@ def test_arguments_that_are_no_json_are_refused_before_anything_is_read(text, co
     assert f"[{code}]" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words,told",
+    [
+        (("deny", "--reason", " "), "`--reason` is empty"),
+        (("deny", "--reason", "x" * 20_001), "at most 20,000 characters"),
+        (("deny", "--reason", os.fsdecode(b"\xff")), "is not UTF-8 text"),
+        (("approve", "--note", ""), "`--note` is empty"),
+        (("approve", "--despite", "nonsense"), "There is no warning nonsense"),
+        (("resolve", "--ran"), "`--ran` needs `--note`"),
+        (("resolve", "--not-run"), "`--not-run` needs `--note`"),
+    ],
+)
+def test_words_that_no_record_could_hold_are_refused_before_anything_is_read(words, told):
+    done = lineclear(words[0], "0" * 8, *words[1:])
+    assert done.returncode == 2
+    assert told in done.stderr
+
+
+def test_the_longest_reason_is_kept_whole(tmp_path):
+    words = ("--source", tmp_path)
+    foreign(tmp_path)
+    (row,) = listed(*words)
+    reason = "ü" * 20_000
+    assert lineclear("deny", row["id"], "--reason", reason, *words).returncode == 0
+    assert only_row(*words)["decision"]["reason"] == reason
+
+
 def test_the_second_operator_is_told_who_was_first_and_when(tmp_path, home):
     lineclear("config", "set", "operator", "alice\x1b[31m")
     with agent(tmp_path) as bot:

@@ -201,6 +201,20 @@ def test_a_source_that_is_no_folder_is_named(tmp_path):
     assert done.stdout == ""
 
 
+def test_a_configured_source_that_is_gone_is_told_beside_the_list(tmp_path):
+    foreign(tmp_path / "there")
+    (tmp_path / "gone").mkdir()
+    for name in ("there", "gone"):
+        lineclear("config", "add-source", tmp_path / name)
+    (tmp_path / "gone").rmdir()
+    for words in (("list",), ("list", "--json")):
+        done = lineclear(*words)
+        assert done.returncode == 0
+        assert "send_money" in done.stdout
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"lineclear: {tmp_path}/gone is missing since ")
+
+
 def test_nothing_is_told_as_nothing(home):
     done = lineclear("list")
     assert done.stdout == f"Nothing waits in {home}/lineclear/agents.\n"

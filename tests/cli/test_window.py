@@ -1,4 +1,7 @@
 import importlib.util
+import os
+import signal
+import subprocess
 import sys
 from typing import Any
 
@@ -7,7 +10,9 @@ import pytest
 from lineclear.cli import programs
 from lineclear.cli.main import main
 from lineclear.core.errors import LineclearError
-from tests.cli.program import lineclear
+from lineclear.core.ledger import presence
+from lineclear.core.ledger.lock import look
+from tests.cli.program import lineclear, wait_for
 
 NO_DISPLAY: dict[str, Any] = {"QT_QPA_PLATFORM": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
 
@@ -31,6 +36,25 @@ def test_without_qt_the_inbox_says_what_to_install(monkeypatch, capsys):
     assert main(["inbox"]) == 1
     told = capsys.readouterr().err
     assert told.startswith("lineclear: The window needs PySide6: pip install 'lineclear[gui]'.")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a window needs a display")
+@pytest.mark.parametrize("words", [(), ("--detach",)])
+def test_the_window_watches_until_it_is_ended(tmp_path, home, words):
+    command = [sys.executable, "-m", "lineclear", "inbox", "--source", str(tmp_path), *words]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: presence.watched(tmp_path), "the window watches")
+        (folder,) = (tmp_path / presence.FOLDER).iterdir()
+        owner = look(folder).owner
+        assert owner is not None
+        if words:
+            assert process.wait(20) == 0
+        else:
+            assert owner.pid == process.pid
+        os.kill(owner.pid, signal.SIGTERM)
+        wait_for(lambda: not presence.watched(tmp_path), "the window is gone")
+        _, told = process.communicate(timeout=20)
+    assert (process.returncode, told) == (0, "")
 
 
 def test_a_source_that_is_no_folder_opens_no_window(tmp_path):

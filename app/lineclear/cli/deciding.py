@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lineclear.cli import advice
 from lineclear.cli.exits import Exit, UsageError
@@ -14,6 +14,7 @@ from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox import deciding
 from lineclear.core.inbox.deciding import Origin
@@ -23,7 +24,9 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Record
 
-_RESOLUTIONS = {
+_LONGEST_TEXT: Final = 20_000
+"""Characters of a reason or note, as a decision holds them."""
+_RESOLUTIONS: Final = {
     "ran": "Settled: it ran; the agent gets your note as its result.",
     "not_run": "Settled: it did not run, and the agent is told so.",
     "ask_again": "Settled: it did not run, and the agent asks for it anew.",
@@ -34,8 +37,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Find the call and give the verdict."""
     # Wrong arguments are told before anything is scanned.
     arguments = _arguments(options) if options.command == "modify" else MISSING
-    if options.command == "resolve" and options.resolution == "ran" and not options.note:
-        raise UsageError("`--ran` needs `--note`: the note is the result that the agent gets.")
+    _check_words(options)
     settings, detail = detail_of(options)
     match options.command:
         case "take-back":
@@ -46,6 +48,31 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         case _:
             _decide(options, terminal, settings, detail, arguments)
     return Exit.DONE
+
+
+def _check_words(options: argparse.Namespace) -> None:
+    """Refuse words that no record could hold, and words that are missing, before anything else."""
+    for name in ("note", "reason"):
+        text = getattr(options, name, None)
+        if text is not None:
+            _check_text(f"--{name}", text)
+    if options.command == "resolve" and options.resolution != "ask_again" and not options.note:
+        flag = "--ran" if options.resolution == "ran" else "--not-run"
+        raise UsageError(f"`{flag}` needs `--note`: it is what the agent is told.")
+    for code in getattr(options, "despite", ()):
+        if code not in LEVELS:
+            raise UsageError(f"There is no warning {code}; `lineclear show` names a call's own.")
+
+
+def _check_text(flag: str, text: str) -> None:
+    if not text.strip():
+        raise UsageError(f"`{flag}` is empty.")
+    if len(text) > _LONGEST_TEXT:
+        raise UsageError(f"`{flag}` takes at most {_LONGEST_TEXT:,} characters.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as why:
+        raise UsageError(f"`{flag}` is not UTF-8 text.") from why
 
 
 def _decide(

@@ -14,11 +14,13 @@ from lineclear.cli import findings, parsing
 from lineclear.cli.exits import Exit
 from lineclear.cli.findings import Finding, Level
 from lineclear.cli.listing import summary
-from lineclear.cli.selection import rows_of, settings_for
+from lineclear.cli.selection import settings_for
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.scan import scan_with_health
+from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings, settings_path
 from lineclear.core.ledger.state import State
 from lineclear.core.places import default_source, home
@@ -78,7 +80,9 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
             folders += inventory.folders
             yield from findings.look_at_inventory(source, inventory)
     yield from findings.look_at_events(folders)
-    yield from _look_at_rows(rows_of(settings))
+    rows, health = scan_with_health(settings, settings.sources)
+    yield from _look_at_health(health)
+    yield from _look_at_rows(rows)
     yield from findings.look_at_launches(settings)
     yield from findings.look_at_window()
 
@@ -109,6 +113,13 @@ def _look_at_mode(path: Path) -> Iterator[Finding]:
     if sys.platform != "win32" and path.stat().st_mode & 0o022:
         told = f"Others can change {path_text(path)}, and it says what is started: chmod go-w."
         yield Finding("settings", Level.FAIL, told, path_text(path))
+
+
+def _look_at_health(health: Sequence[SourceHealth]) -> Iterator[Finding]:
+    for source in health:
+        # That it is missing was told before.
+        if not source.ok and source.path.is_dir():
+            yield Finding("source", Level.WARN, source.sentence, path_text(source.path))
 
 
 def _look_at_rows(rows: Sequence[Row]) -> Iterator[Finding]:

@@ -9,15 +9,16 @@ from datetime import datetime
 
 from lineclear.cli import wording
 from lineclear.cli.exits import Exit
-from lineclear.cli.selection import rows_of, settings_for
+from lineclear.cli.selection import settings_for
 from lineclear.cli.table import layout
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, path_text, row_json
+from lineclear.core.inbox.scan import scan_with_health
+from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
-from lineclear.core.places import default_source
 
 _HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
 _ELASTIC = _HEADER.index("ARGUMENTS")
@@ -27,11 +28,11 @@ _ID_LENGTH = 8
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print all rows."""
     settings = settings_for(options)
-    rows = rows_of(settings, every_closed=options.all)
+    rows, health = scan_with_health(settings, settings.sources, every_closed=options.all)
+    complain_of(health, terminal)
     if options.json:
         terminal.json([row_json(row) for row in rows])
         return Exit.DONE
-    complain_of_sources(settings, terminal)
     if not rows:
         terminal.lines(_nothing(settings))
         return Exit.DONE
@@ -45,11 +46,11 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return Exit.DONE
 
 
-def complain_of_sources(settings: Settings, terminal: Terminal) -> None:
-    """Name the folders that are not there; the default one comes with the first agent."""
-    for source in settings.sources:
-        if not source.path.is_dir() and source.path != default_source():
-            terminal.complain(f"{path_text(source.path)} is missing; its calls are not listed.")
+def complain_of(health: Iterable[SourceHealth], terminal: Terminal) -> None:
+    """Say on standard error what could not be looked into: a list that is short says why."""
+    for source in health:
+        if not source.ok:
+            terminal.complain(visible_line(source.sentence))
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 from lineclear.cli import wording
-from lineclear.cli.listing import complain_of_sources, summary
+from lineclear.cli.listing import complain_of, summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import elide
 from lineclear.cli.terminal import Piece, Styled, Terminal
@@ -25,8 +25,6 @@ _TICK_S = 0.5
 def run(options: argparse.Namespace, terminal: Terminal) -> NoReturn:
     """Print diffs until Ctrl-C."""
     settings = settings_for(options)
-    if not options.json:
-        complain_of_sources(settings, terminal)
     diffs: queue.SimpleQueue[Diff] = queue.SimpleQueue()
     watcher = InboxWatcher(settings, diffs.put)
     view = _Lines(terminal)
@@ -88,9 +86,7 @@ class _Lines:
                 continue
             if before is None or wording.state_words(before) != wording.state_words(row):
                 self._line(row, wording.state_words(row), wording.STYLES.get(row.state, ""), now)
-        for health in diff.health or ():
-            if not health.ok or health.sentence:
-                self._terminal.complain(f"{path_text(health.path)}: {health.sentence}")
+        complain_of(diff.health or (), self._terminal)
         if diff.complete:
             told = f"{summary(self._rows.values()).rstrip('.')}. Following; Ctrl-C ends."
             self._terminal.say(Styled(told, "dim"))

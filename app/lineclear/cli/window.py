@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 
 from lineclear.cli import programs
@@ -36,24 +37,15 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             start_new_session=True,
         )
         return Exit.DONE
-    return wait_for_window(argv)
+    if os.name == "posix":
+        # Signals, the exit code and the memory are then the window's alone.
+        os.execv(argv[0], argv)  # noqa: S606 - an argv list, no shell
+    return _run_to_its_end(argv)
 
 
-def wait_for_window(argv: list[str], env: dict[str, str] | None = None) -> int:
-    """Run the window to its end; Ctrl-C reaches it as it reaches us, and it is waited for."""
-    with subprocess.Popen(argv, env=env) as process:
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:
-            try:
-                process.wait(timeout=5)
-            except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                process.terminate()
-            raise
-    if code != 0:
-        raise LineclearError(f"The window ended with {_ending(code)}.", code="window_failed")
-    return Exit.DONE
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"
+def _run_to_its_end(argv: list[str]) -> int:
+    try:
+        return subprocess.run(argv, check=False).returncode
+    except KeyboardInterrupt:
+        # It was told as well, and `run` has waited for it.
+        return Exit.INTERRUPTED

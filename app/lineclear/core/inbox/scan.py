@@ -19,7 +19,7 @@ from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.inbox.storeread import StoreRead, StoreReader, place_of
 from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
 from lineclear.core.ledger import lock, outcome
-from lineclear.core.ledger.clock import Now, read_now
+from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import default_source
@@ -37,6 +37,7 @@ __all__ = [
     "find",
     "read_detail",
     "scan_once",
+    "scan_with_health",
 ]
 
 
@@ -192,16 +193,16 @@ class Scanner:
     # --- One store -----------------------------------------------------------------------------
 
     def _look(self, state: _Source, found: Found, walk: int) -> StoreRows | None:
-        now = read_now()
         known = state.known.get(found.path)
         if known is not None:
             known.pass_number = max(known.pass_number, walk)
-            why = _change(known, found, now)
+            why = _change(known, found)
             if why is None:
                 return None
             self.file_changes += why == "file"
         else:
             self.file_changes += 1
+        now = read_now()
         reader = StoreReader(self.settings, every_closed=self.every_closed)
         read = reader.read(state.setting.path, found, known, now)
         read.pass_number = walk
@@ -336,14 +337,22 @@ def root_of(path: Path) -> str:
 def scan_once(
     settings: Settings, sources: Iterable[SourceSetting], *, every_closed: bool = False
 ) -> list[Row]:
-    """Scan everything once, oldest call first, for `list` and `show`."""
+    """Scan everything once, oldest call first."""
+    return scan_with_health(settings, sources, every_closed=every_closed)[0]
+
+
+def scan_with_health(
+    settings: Settings, sources: Iterable[SourceSetting], *, every_closed: bool = False
+) -> tuple[list[Row], tuple[SourceHealth, ...]]:
+    """Scan everything once, and tell how each source fared."""
     sources = tuple(sources)
     scanner = Scanner(settings.model_copy(update={"sources": sources}), every_closed=every_closed)
     feed = Feed()
     for source in sources:
         feed.update(list(scanner.scan_source(source)))
     last = datetime.max.replace(tzinfo=UTC)
-    return sorted(feed.rows(), key=lambda row: (row.asked_at or row.file_time or last, row.id))
+    rows = sorted(feed.rows(), key=lambda row: (row.asked_at or row.file_time or last, row.id))
+    return rows, scanner.health()
 
 
 def find(rows: Iterable[Row], prefix: str) -> Row:
@@ -411,11 +420,14 @@ def _broken_detail(row: Row) -> Detail:
     return Detail(row=row, shown=None, checkpoint=None, raw=raw, path=path, file=file)
 
 
-def _change(known: StoreRead, found: Found, now: Now) -> Literal["file", "time", "process"] | None:
+def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"] | None:
     """Tell why a store has to be read again, None if it need not."""
-    if known.found != found or any(stamp(path) != was for path, was in known.stamps.items()):
+    if known.found is not found and known.found != found:
         return "file"
-    if not known.quiet or (known.look_at is not None and now.wall >= known.look_at):
+    for path, was in known.stamps.items():
+        if stamp(path) != was:
+            return "file"
+    if not known.quiet or (known.look_at is not None and read_now().wall >= known.look_at):
         return "time"
     folder = known.place.lock_folder
     # Taking a lock writes its file, so the free lock of an unchanged file is still free.
