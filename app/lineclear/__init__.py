@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from lineclear.core.agent.executor import AgentExecutor
     from lineclear.core.agent.gate import Gate
     from lineclear.core.agent.handlers import INBOX
+    from lineclear.core.agent.hooks import Change, Proceed, Reject, Skip, ToolCall
     from lineclear.core.agent.resume_store import FileResumeStore, MemoryResumeStore, ResumeStore
     from lineclear.core.agent.run import Action, Finish, Turn
     from lineclear.core.agent.tools import Tool
@@ -53,6 +54,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "CallFailed",
+    "Change",
     "DecisionRefused",
     "Denied",
     "Deny",
@@ -69,16 +71,25 @@ __all__ = [
     "NotConfirmed",
     "NotRun",
     "PendingApproval",
+    "Proceed",
+    "Reject",
     "ResumeError",
     "ResumeIOError",
     "ResumeSerializeError",
     "ResumeStore",
+    "Skip",
     "StoreHeld",
     "Tool",
+    "ToolCall",
     "Turn",
 ]
 
 _HOMES = {
+    "Change": "core.agent.hooks",
+    "Proceed": "core.agent.hooks",
+    "Reject": "core.agent.hooks",
+    "Skip": "core.agent.hooks",
+    "ToolCall": "core.agent.hooks",
     "Action": "core.agent.run",
     "AgentError": "core.agent.errors",
     "AgentExecutor": "core.agent.executor",
