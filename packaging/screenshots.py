@@ -198,21 +198,25 @@ async def choose(window: MainWindow, stage: Stage, name: str) -> None:
 
 
 async def overview(window: MainWindow, stage: Stage) -> None:
+    """A waiting call, and others around it."""
     await choose(window, stage, "bash")
     await choose(window, stage, "refund")
 
 
 async def hidden(window: MainWindow, stage: Stage) -> None:
+    """Characters that hide."""
     await choose(window, stage, "hidden")
 
 
 async def long_text(window: MainWindow, stage: Stage) -> None:
+    """Longer than the pane: not ready before its end."""
     await choose(window, stage, "hosts")
     window.actions_table["approve"].trigger()
     await asyncio.sleep(0.2)
 
 
 async def armed(window: MainWindow, stage: Stage) -> None:
+    """The letter was pressed, Enter is awaited."""
     await choose(window, stage, "bash")
     await asyncio.sleep(0.5)
     window.actions_table["approve"].trigger()
@@ -220,15 +224,18 @@ async def armed(window: MainWindow, stage: Stage) -> None:
 
 
 async def dead(window: MainWindow, stage: Stage) -> None:
+    """Nobody can tell whether its agent lives."""
     await choose(window, stage, "mail")
 
 
 async def uncertain(window: MainWindow, stage: Stage) -> None:
+    """A call that may have run."""
     window.sidebar.choose_section(Section.MAY_HAVE_RUN)
     await choose(window, stage, "uncertain")
 
 
 async def deny(window: MainWindow, stage: Stage) -> None:
+    """The reason of a denial."""
     await choose(window, stage, "refund")
     window.actions_table["deny"].trigger()
     window.pane.editor.text.setPlainText("Wrong customer: the order belongs to C-1240.")
@@ -236,6 +243,7 @@ async def deny(window: MainWindow, stage: Stage) -> None:
 
 
 async def modify(window: MainWindow, stage: Stage) -> None:
+    """Asked beside yours."""
     await choose(window, stage, "refund")
     window.actions_table["modify"].trigger()
     text = window.pane.modify.draft().replace("120.5", "80.00")
@@ -244,41 +252,48 @@ async def modify(window: MainWindow, stage: Stage) -> None:
 
 
 async def review(window: MainWindow, stage: Stage) -> None:
+    """The differences before they are approved."""
     await modify(window, stage)
     window.actions_table["submit"].trigger()
     await asyncio.sleep(1.0)
 
 
 async def steps(window: MainWindow, stage: Stage) -> None:
+    """What the run did before."""
     await choose(window, stage, "refund")
     window.pane.tabs.setCurrentIndex(1)
     await asyncio.sleep(0.2)
 
 
 async def file(window: MainWindow, stage: Stage) -> None:
+    """The file and its bytes."""
     await choose(window, stage, "refund")
     window.pane.tabs.setCurrentIndex(3)
     await asyncio.sleep(0.2)
 
 
 async def finished(window: MainWindow, stage: Stage) -> None:
+    """What came of a call."""
     window.sidebar.choose_section(Section.FINISHED)
     await choose(window, stage, "done")
 
 
 async def no_match(window: MainWindow, _stage: Stage) -> None:
+    """A filter that hides everything."""
     await until(window.model.rowCount)
     window.filter.setText("tool:nothing-like-it")
     await asyncio.sleep(0.5)
 
 
 async def keys(window: MainWindow, stage: Stage) -> None:
+    """The list of keys."""
     await choose(window, stage, "refund")
     window.show_keys()
     await asyncio.sleep(0.3)
 
 
 async def empty(_window: MainWindow, _stage: Stage) -> None:
+    """A quiet inbox."""
     await asyncio.sleep(0.8)
 
 
@@ -343,7 +358,6 @@ async def picture(app: QApplication, out: Path, name: str, *, dark: bool, size: 
 async def pictures(app: QApplication, options: argparse.Namespace) -> None:
     """Make all that were asked for."""
     out = Path(options.folder)
-    out.mkdir(parents=True, exist_ok=True)
     width, height = (int(part) for part in options.size.split("x"))
     for name in options.scene or SCENES:
         await picture(app, out, name, dark=options.dark, size=QSize(width, height))
@@ -357,6 +371,7 @@ def main() -> int:
     parser.add_argument("--scene", action="append", choices=list(SCENES))
     parser.add_argument("--size", default="1360x820")
     options = parser.parse_args()
+    Path(options.folder).mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     app.setQuitOnLastWindowClosed(False)
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:

@@ -102,7 +102,9 @@ class RowDelegate(QStyledItemDelegate):
             content = self._state(painter, option, content, row, t, dim=tombstone)
         elif index.column() == Column.ARGUMENTS:
             content = self._chips(painter, content, row, t)
-        colour = t.muted if tombstone or _is_secondary(index.column()) else t.text
+        selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        quiet = tombstone or (_is_secondary(index.column()) and not selected)
+        colour = t.muted if quiet else t.text
         dead = row.process is Process.DEAD and not row.closed
         if dead and not tombstone and index.column() in (Column.PROCESS, Column.AGENT):
             colour = t.care
@@ -110,7 +112,7 @@ class RowDelegate(QStyledItemDelegate):
         mono = index.column() == Column.ARGUMENTS and row.tool is not None
         painter.setFont(self._font(mono=mono, bold=unseen and not tombstone and not mono))
         text = str(index.data() or "")
-        middle = index.column() == Column.ARGUMENTS
+        middle = index.column() in (Column.ARGUMENTS, Column.AGENT)
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         shown = painter.fontMetrics().elidedText(text, mode, max(0, content.width()))
         right = index.column() in cells.NUMERIC

@@ -26,7 +26,7 @@ TOMBSTONE_S = 1.0
 _WIDTHS = {
     Column.STATE: 122,
     Column.TOOL: 116,
-    Column.AGENT: 100,
+    Column.AGENT: 116,
     Column.AGE: 62,
     Column.ITERATION: 78,
     Column.CALLS: 62,

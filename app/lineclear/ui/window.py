@@ -496,7 +496,7 @@ class MainWindow(QMainWindow):
         if self._state.geometry:
             self.restoreGeometry(QByteArray.fromHex(self._state.geometry.encode()))
         panes = list(self._state.panes)
-        self.panes.setSizes(panes if len(panes) == 3 else [176, 624, 480])
+        self.panes.setSizes(panes if len(panes) == 3 else [168, 672, 480])
         if self._state.columns:
             self.table.horizontalHeader().restoreState(
                 QByteArray.fromHex(self._state.columns.encode())

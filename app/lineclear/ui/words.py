@@ -254,7 +254,7 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
         why = row.reason or (f"code {row.reason_code}" if row.reason_code else "")
         return f"The agent refused the decision{': ' + visible_line(why, 200) if why else ''}."
     if row.outcome == "resolved":
-        return f"Settled by hand{': ' + preview if preview else ''}."
+        return f"Settled by hand: {preview}" if preview else "Settled by hand."
     ended = "" if row.ended_at is None else f" at {clock(row.ended_at, now)}"
     return f"{_OUTCOME_WORDS.get(row.outcome or '', 'Finished')}{ended}."
 

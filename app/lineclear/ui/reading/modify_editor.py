@@ -81,6 +81,7 @@ class ModifyEditor(QWidget):
         page = QWidget()
         page.setObjectName("page")
         self.asked = TextView(look, "asked", "Asked")
+        self.asked.document().setDocumentMargin(4)
         self.yours = QPlainTextEdit()
         self.yours.setObjectName("yours")
         self.yours.setAccessibleName("Yours")

@@ -1,0 +1,310 @@
+"""What the window says, phrase by phrase, from hand-made rows and a fixed clock."""
+
+import dataclasses
+from datetime import timedelta
+
+import pytest
+
+from lineclear.core.checkpoints.model import Counters
+from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+from lineclear.ui import words
+from lineclear.ui.arming import Act, Need, Readiness
+from tests.ui.sample import BOB, ME, NOW, a_decision, a_row
+
+
+def at(minutes: float) -> str:
+    """The local clock MINUTES before NOW."""
+    return (NOW - timedelta(minutes=minutes)).astimezone().strftime("%H:%M")
+
+
+def with_seconds(minutes: float) -> str:
+    return (NOW - timedelta(minutes=minutes)).astimezone().strftime("%H:%M:%S")
+
+
+# --- Times and numbers --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "seconds, said",
+    [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (3599, "59 min"), (7200, "2 h"), (90_000, "1 d")],
+)
+def test_durations(seconds, said):
+    assert words.duration(seconds) == said
+
+
+@pytest.mark.parametrize(
+    "milliseconds, said", [(6, "6 ms"), (1240, "1.2 s"), (59_999, "60.0 s"), (61_000, "1 min")]
+)
+def test_how_long_a_tool_took(milliseconds, said):
+    assert words.took(milliseconds) == said
+
+
+@pytest.mark.parametrize(
+    "number, said", [(0, "0"), (9999, "9999"), (31_200, "31 k"), (3_140_000, "3.1 M")]
+)
+def test_amounts(number, said):
+    assert words.amount(number) == said
+
+
+def test_clocks_that_cannot_be_right_are_named():
+    assert words.waiting_since(a_row(1, asked_at=NOW + timedelta(hours=1)), NOW) == "in the future"
+    epoch = NOW - timedelta(seconds=NOW.timestamp())
+    assert words.waiting_since(a_row(1, asked_at=None, file_time=epoch), NOW) == "unknown"
+
+
+def test_a_time_of_another_day_has_its_date():
+    assert words.clock(NOW, NOW) == at(0)
+    assert words.clock(NOW - timedelta(days=3), NOW).startswith("1 Mar ")
+
+
+@pytest.mark.parametrize(
+    "used, limit, said",
+    [
+        (3, 10, "3 of 10 iterations"),
+        (3, None, "3 iterations"),
+        (None, 10, "iterations not reported"),
+        (0, None, "0 iterations"),
+    ],
+)
+def test_budgets_never_turn_what_is_not_reported_into_zero(used, limit, said):
+    assert words.budget(used, limit, "iterations") == said
+
+
+def test_names_are_escaped_and_cut():
+    assert words.name("a\u202eb") == "a\u27e6U+202E\u27e7b"
+    assert len(words.name("x" * 500)) <= words.NAME_LIMIT
+
+
+# --- Offers -------------------------------------------------------------------------------------
+
+
+def test_a_live_agent_runs_it_at_once():
+    offer = words.offer(a_row(1, agent="refund-bot"))
+    assert offer.approve == "Approve"
+    assert offer.sentence == "refund-bot is waiting and runs it at once."
+    assert (offer.deny, offer.modify, offer.resumes) == (True, True, False)
+
+
+def test_a_dead_agent_with_a_command_is_started_again():
+    offer = words.offer(a_row(1, process=Process.DEAD, resumable_by="settings"))
+    assert (offer.approve, offer.resumes) == ("Approve and resume", True)
+    assert offer.sentence == "The agent died. This starts it again."
+
+
+def test_a_dead_agent_without_a_command_waits_for_somebody():
+    offer = words.offer(a_row(1, agent="ci", process=Process.DEAD))
+    assert (offer.approve, offer.resumes, offer.set_command) == ("Approve", False, True)
+    assert offer.sentence == "The agent died. Nothing runs until someone resumes ci."
+
+
+@pytest.mark.parametrize("process", [Process.UNKNOWN, Process.ALIVE])
+def test_a_foreign_call_only_records_an_approval(process):
+    offer = words.offer(a_row(1, system="lc-agents", process=process))
+    assert offer.approve == "Record approval"
+    assert offer.sentence.startswith("This agent may not read Lineclear's answers.")
+
+
+def test_a_stop_warning_is_approved_anyway_or_not_at_all():
+    assert words.offer(a_row(1, warnings=("invisible",))).approve == "Approve anyway"
+    assert words.offer(a_row(1, warnings=("first_time",))).approve == "Approve"
+
+
+@pytest.mark.parametrize(
+    "state", [State.UNREADABLE, State.DAMAGED, State.STRAY, State.WITHDRAWN, State.DONE]
+)
+def test_what_is_over_or_unreadable_offers_nothing(state):
+    offer = words.offer(a_row(1, state=state, closed=state in (State.DONE, State.WITHDRAWN)))
+    assert dataclasses.replace(offer, sentence="") == words.Offer()
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_only_a_pending_call_can_be_approved_denied_or_modified(state):
+    offer = words.offer(a_row(1, state=state, decision=a_decision()))
+    given = bool(offer.approve) or offer.deny or offer.modify
+    assert given is (state is State.PENDING)
+
+
+def test_an_approval_that_nobody_picked_up_can_be_taken_back():
+    alive = words.offer(a_row(1, state=State.APPROVED, decision=a_decision()))
+    assert (alive.take_back, alive.resume) == (True, "")
+    dead = a_row(1, state=State.APPROVED, process=Process.DEAD, resumable_by="settings")
+    assert (words.offer(dead).take_back, words.offer(dead).resume) == (True, "Resume")
+
+
+def test_what_may_have_run_is_settled_by_hand():
+    assert words.offer(a_row(1, state=State.UNCERTAIN)).resolve
+
+
+# --- Standing -----------------------------------------------------------------------------------
+
+
+def stands(row) -> str:
+    return words.standing(row, NOW, ME)
+
+
+def test_an_approval_that_waits_for_its_agent():
+    just = a_decision(at=NOW - timedelta(seconds=2))
+    row = a_row(1, state=State.APPROVED, decision=just, agent="refund-bot")
+    assert stands(row) == f"Approved by you {with_seconds(2 / 60)}, waiting for refund-bot."
+
+
+def test_a_live_agent_that_does_not_answer():
+    late = a_decision(by=BOB, at=NOW - timedelta(seconds=12))
+    said = stands(a_row(1, state=State.APPROVED, decision=late))
+    assert said == (
+        f"Approved by bob {with_seconds(0.2)}. Not picked up for 12 s: "
+        "the process lives but does not answer."
+    )
+
+
+def test_a_lapsed_approval():
+    row = a_row(
+        1,
+        state=State.LAPSED,
+        decision=a_decision(),
+        lapses_at=NOW - timedelta(minutes=15),
+    )
+    assert stands(row) == (
+        f"Your approval of {at(30)} lapsed at {at(15)}; nobody picked it up. "
+        "Resume lets the agent ask again."
+    )
+
+
+def test_a_denial_that_was_not_read_yet():
+    row = a_row(
+        1,
+        state=State.DENIED,
+        decision=a_decision("deny", BOB, reason="wrong\ncustomer"),
+        agent="ci",
+    )
+    assert stands(row) == (
+        f"Denied by bob {with_seconds(30)}: \u201cwrong\u23cecustomer\u201d, not read by ci yet."
+    )
+
+
+@pytest.mark.parametrize(
+    "outcome, preview, said",
+    [
+        ("ok", "refund R-88 created", "Finished in 1.2 s: refund R-88 created"),
+        ("ok", "", "Finished in 1.2 s."),
+        ("error", "timeout", "Ran and failed after 1.2 s: timeout"),
+        ("resolved", "refund R-88", "Settled by hand: refund R-88"),
+    ],
+)
+def test_how_a_call_ended(outcome, preview, said):
+    row = a_row(
+        1,
+        state=State.DONE,
+        outcome=outcome,
+        closed=True,
+        preview=preview,
+        started_at=NOW - timedelta(milliseconds=1240),
+        ended_at=NOW,
+    )
+    assert stands(row) == said
+
+
+def test_a_call_that_may_have_run_names_its_key():
+    row = a_row(1, state=State.UNCERTAIN, agent="refund-bot", started_at=NOW - timedelta(minutes=7))
+    said = stands(row)
+    assert said.startswith(f"refund-bot started this at {with_seconds(7)} and died")
+    assert row.id[:12] in said
+
+
+def test_what_cannot_be_read_says_why():
+    row = a_row(1, state=State.UNREADABLE, reason="Key 'amount' appears twice.")
+    assert stands(row) == "Cannot be read: Key 'amount' appears twice. It cannot be approved."
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_every_state_says_something_even_with_nothing_known(state):
+    bare = a_row(1, state=state, asked_at=None, process=Process.UNKNOWN, agent="")
+    assert stands(bare).endswith((".", "\u2026"))
+    assert words.state_word(bare)
+
+
+# --- Elsewhere ----------------------------------------------------------------------------------
+
+
+def test_a_denial_elsewhere_names_who_and_says_that_the_text_was_not_sent():
+    before = a_row(1)
+    after = a_row(1, state=State.DENIED, decision=a_decision("deny", BOB, reason="wrong customer"))
+    assert words.changed_elsewhere(before, after, NOW, ME, typed=True) == (
+        f"bob denied this at {at(30)}: \u201cwrong customer\u201d. Your text was not sent."
+    )
+
+
+def test_ones_own_decision_elsewhere_is_said_to_be_so():
+    after = a_row(1, state=State.APPROVED, decision=a_decision())
+    said = words.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
+    assert said == f"You approved this elsewhere at {at(30)}."
+
+
+def test_changed_bytes_and_a_removed_file():
+    before = a_row(1)
+    assert words.changed_elsewhere(before, a_row(1, sha256="f" * 64), NOW, ME, typed=False) == (
+        f"This call changed at {at(0)} while you were reading."
+    )
+    assert words.changed_elsewhere(before, None, NOW, ME, typed=False) == (
+        f"This call is gone since {at(0)}: its file was removed."
+    )
+
+
+def test_a_withdrawal():
+    after = a_row(1, state=State.WITHDRAWN, decision=a_decision("withdrawn"))
+    said = words.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
+    assert said == f"The agent withdrew this call at {at(30)}."
+
+
+# --- Readiness, warnings, bursts ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("need", list(Need))
+def test_every_reason_to_wait_has_words(need):
+    said = words.readiness(Readiness(need))
+    assert bool(said) is (need not in (Need.READY, Need.NO_CALL))
+
+
+def test_lines_below_are_counted():
+    assert words.readiness(Readiness(Need.END), 214) == "214 lines below not seen \u00b7 End"
+    assert words.readiness(Readiness(Need.END), 1) == "1 line below not seen \u00b7 End"
+
+
+@pytest.mark.parametrize("act", list(Act))
+def test_what_enter_would_do(act):
+    assert words.press_enter(act) == f"Press Enter to {act.value} \u00b7 Esc to cancel"
+
+
+def test_every_warning_code_has_a_sentence_of_its_own():
+    assert {code for code in LEVELS if code not in SENTENCES} == set()
+
+
+def test_a_burst_has_counts_and_names_and_no_arguments():
+    title, body = words.burst({"refund-bot": 4, "ci": 2, "ops": 1}, 185)
+    assert title == "7 calls wait"
+    assert body == "refund-bot 4, ci 2, ops 1 \u00b7 oldest 3 min"
+    assert words.burst({"a": 1}, 0)[0] == "1 call waits"
+    assert "2 more" in words.burst(dict.fromkeys("abcde", 1), 0)[1]
+
+
+def test_the_line_under_the_title():
+    row = a_row(3, agent="refund-bot")
+    assert words.header_facts(row, NOW, ("python", "refund.py")) == (
+        "refund-bot \u00b7 asked 3 min ago \u00b7 pid 4121 alive \u00b7 python refund.py"
+    )
+    foreign = a_row(
+        1, system="lc-agents", asked_at=None, file_time=NOW, pid=None, process=Process.UNKNOWN
+    )
+    assert words.header_facts(foreign, NOW).endswith("foreign \u00b7 process unknown")
+
+
+def test_empty_states():
+    assert words.nothing_waits(3, 2) == "Nothing waits. 3 agents running, watching 2 folders."
+    assert words.nothing_matches(37) == "No call matches. 37 are hidden by the filter."
+    assert words.nothing_matches(1) == "No call matches. 1 is hidden by the filter."
+
+
+def test_counters_that_are_missing_are_not_zero():
+    assert a_row(1, counters=Counters()).counters.tokens is None
