@@ -75,7 +75,7 @@ def agent(place: Place, call: Call, tool: Tool | None = None) -> str:
     except LineclearError as why:
         return f"error {why.code}"
     except Exception as why:  # noqa: BLE001  # the fact to find out
-        return _raw(why)
+        return raw_error(why)
 
 
 def pick_up(place: Place, store: Store, shown: Shown, tool: Tool) -> str | None:
@@ -145,7 +145,7 @@ def operator(place: Place, verdict: VerdictName, who: str, shown: Shown | None =
     except LineclearError as why:
         return f"error {why.code}"
     except Exception as why:  # noqa: BLE001  # the fact to find out
-        return _raw(why)
+        return raw_error(why)
 
 
 def taker_back(place: Place, who: str, shown: Shown | None = None) -> str:
@@ -162,7 +162,7 @@ def taker_back(place: Place, who: str, shown: Shown | None = None) -> str:
     except LineclearError as why:
         return f"error {why.code}"
     except Exception as why:  # noqa: BLE001  # the fact to find out
-        return _raw(why)
+        return raw_error(why)
 
 
 def resolver(
@@ -181,10 +181,10 @@ def resolver(
     except LineclearError as why:
         return f"error {why.code}"
     except Exception as why:  # noqa: BLE001  # the fact to find out
-        return _raw(why)
+        return raw_error(why)
 
 
-def _raw(why: Exception) -> str:
+def raw_error(why: Exception) -> str:
     """Name an error that is no sentence for a person, and where it came from."""
     frames = traceback.extract_tb(why.__traceback__)
     frame = next(frame for frame in reversed(frames) if "lineclear" in frame.filename)

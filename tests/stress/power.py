@@ -23,7 +23,9 @@ from pathlib import Path
 
 from lineclear.core.ledger.layout import APPROVALS, FORMAT, LOCK
 from tests.stress.acting import Place
-from tests.stress.sweep import Report, Step, Sweep, judged, must
+from tests.stress.foreign import foreign_steps_by_bytes
+from tests.stress.steps import Step, judged, must, native_steps, steps_after_a_kill
+from tests.stress.sweep import Report, Sweep
 from tests.stress.tracing import GO_ON, KILL, Watch
 
 _AT_FDCWD = -100
@@ -45,8 +47,10 @@ class Change:
     data: bytes = b""
 
     @property
-    def folder(self) -> str:
-        return str(Path(self.path).parent)
+    def folders(self) -> set[str]:
+        """The folders whose sync makes a change of names last; one is enough, it is atomic."""
+        paths = [self.path, self.source] if self.kind == "rename" else [self.path]
+        return {str(Path(path).parent) for path in paths}
 
 
 class Recorder(Watch):
@@ -164,8 +168,10 @@ class State:
 class History:
     """The recorded run, and what stood before it."""
 
-    root: str
-    before: dict[str, bytes]
+    before: dict[str, int]
+    """Paths and inodes of the files that stood there."""
+    held: dict[int, bytes]
+    """What those held, durably."""
     folders: set[str]
     changes: list[Change]
     effects: list[bytes]
@@ -189,20 +195,24 @@ class History:
                 for number, change in enumerate(done)
                 if change.kind in ("create", "mkdir", "link", "rename", "unlink")
             ]
-            open_ones = [n for n, change in named if n > synced_at.get(change.folder, -1)]
+            open_ones = [
+                n
+                for n, change in named
+                if all(n > synced_at.get(folder, -1) for folder in change.folders)
+            ]
             for kept in subsets(open_ones):
                 lost = set(open_ones) - kept
                 folders, names = self._names([change for n, change in named if n not in lost])
                 for contents in self._contents(done, set(names.values())):
                     files = {
-                        path: contents[held] if isinstance(held, int) else held
-                        for path, held in names.items()
+                        path: contents[inode]
+                        for path, inode in names.items()
                         if str(Path(path).parent) in folders
                     }
                     yield State(point, self.effects[point], folders, files)
 
-    def _names(self, changes: list[Change]) -> tuple[set[str], dict[str, int | bytes]]:
-        names: dict[str, int | bytes] = dict(self.before)
+    def _names(self, changes: list[Change]) -> tuple[set[str], dict[str, int]]:
+        names = dict(self.before)
         folders = set(self.folders)
         for change in changes:
             if change.kind == "mkdir":
@@ -215,16 +225,15 @@ class History:
                 names[change.path] = change.inode
         return folders, names
 
-    @staticmethod
-    def _contents(done: list[Change], held: set[int | bytes]) -> Iterator[dict[int, bytes]]:
-        written: dict[int, bytes] = {}
-        synced: dict[int, int] = {}
+    def _contents(self, done: list[Change], named: set[int]) -> Iterator[dict[int, bytes]]:
+        written = dict(self.held)
+        synced = {inode: len(data) for inode, data in self.held.items()}
         for change in done:
             if change.kind == "write":
                 written[change.inode] = written.get(change.inode, b"") + change.data
             elif change.kind == "sync":
                 synced[change.inode] = len(written.get(change.inode, b""))
-        inodes = sorted(inode for inode in held if isinstance(inode, int))
+        inodes = sorted(named)
         choices = []
         for inode in inodes:
             full, safe = written.get(inode, b""), synced.get(inode, 0)
@@ -281,7 +290,9 @@ class PowerCut(Sweep):
         must(step.act(self.place), step.clean)
         self._fresh(step)
         root = self.place.store
-        before = {str(p): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        files = [path for path in root.rglob("*") if path.is_file()]
+        before = {str(path): path.stat().st_ino for path in files}
+        held = {path.stat().st_ino: path.read_bytes() for path in files}
         folders = {str(self.place.folder), *(str(p) for p in root.rglob("*") if p.is_dir())}
         if root.exists():
             folders.add(str(root))
@@ -292,7 +303,7 @@ class PowerCut(Sweep):
             must(str(self.tracer.run(lambda: first(self.place), recorder).told), "None")
             recorder.kill_after_link = False
         must(str(self.tracer.run(lambda: step.act(self.place), recorder).told), step.clean)
-        return History(str(root), before, folders, recorder.changes, recorder.effects)
+        return History(before, held, folders, recorder.changes, recorder.effects)
 
     def _rebuild(self, state: State, history: History) -> None:
         shutil.rmtree(self.place.folder)
@@ -331,7 +342,7 @@ class EffectsRecorder(Recorder):
         path = self._place.effects
         held = path.read_bytes() if path.exists() else b""
         if len(self.changes) > before:
-            self.effects.append(held)
+            self.effects += [held] * (len(self.changes) - before)
         else:
             # A cut right after the tool's own deed, before the next change here.
             self.effects[-1] = held
@@ -347,7 +358,7 @@ def main() -> None:
     wanted = parser.parse_args()
     logging.disable()
     cutter = PowerCut(wanted.folder)
-    step = {**cutter.steps(), **cutter.steps_after_a_kill()}[wanted.step]
+    step = {**native_steps(), **steps_after_a_kill(), **foreign_steps_by_bytes()}[wanted.step]
     report = cutter.cut(step, without=wanted.without, told_early=wanted.told_early)
     sys.stdout.write(json.dumps(report.__dict__))
 

@@ -37,10 +37,9 @@ from tests.stress.acting import (
     pick_up,
     resolver,
     run_tool,
-    run_tool_and_die,
     taker_back,
 )
-from tests.stress.sweep import approved, ended, expect, must, published
+from tests.stress.steps import approved, ended, expect, published, uncertain
 
 PROCESSES = 6
 THREADS = 2
@@ -307,18 +306,6 @@ RACES: dict[str, Callable[[], Race]] = {
     "withdraw": withdrawing,
     "resolve": resolving,
 }
-
-
-def uncertain(place: Place) -> None:
-    approved(place)
-    child = os.fork()
-    if child == 0:
-        try:
-            agent(place, payment(), run_tool_and_die)
-        finally:
-            os._exit(1)
-    os.waitpid(child, 0)
-    must(agent(place, payment()), "uncertain")
 
 
 def in_threads(one: Callable[[int], None]) -> None:

@@ -18,6 +18,8 @@ STATES = {
     "resolve": 9,
     "observe-approval": 20,
     "observe-denial": 14,
+    "claim": 5,
+    "put-back": 3,
 }
 """Different states that each step can leave at least."""
 

@@ -16,6 +16,9 @@ STOPS = {
     "other-call": 350,
     "take-back": 120,
     "resolve": 90,
+    "foreign-approve": 90,
+    "claim": 130,
+    "put-back": 150,
 }
 """Stops that each step has at least; fewer would mean that the harness has gone blind."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import FileBytes
 from lineclear.core.checkpoints.model import Checkpoint, PendingCall
+from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.records import Decision, Launch, Outcome, RequestBlock, Revoked, Start
 
 
@@ -53,3 +54,10 @@ class CallRecords:
     """(file name, reason code, sentence) of each record that cannot be read."""
     stray: tuple[tuple[str, str], ...] = ()
     """(file name, why) of each record that is ignored: unknown aid, foreign owner."""
+
+    def refuse_unread(self) -> None:
+        """Raise Unreadable where a look at one of the records failed and may succeed again."""
+        for name, code, sentence in self.damaged:
+            unread = Unreadable(code, sentence, name)
+            if unread.passing:
+                raise unread

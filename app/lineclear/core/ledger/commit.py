@@ -19,7 +19,8 @@ _log = logging.getLogger(__name__)
 _ATTEMPTS = 3
 # What link(2) answers where there are no hard links: FAT, some SMB and FUSE, some sandboxes.
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS})
-_NO_EXCLUSIVE_RENAME = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
+NO_EXCLUSIVE_RENAME = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
+"""What a rename that replaces nothing answers where there is none."""
 _PIECE = 1 << 20
 
 
@@ -148,7 +149,7 @@ def _publish_by_rename(dir_fd: int, temporary: str, name: str) -> OSError | None
     except FileExistsError as why:
         return why
     except OSError as why:
-        if why.errno in _NO_EXCLUSIVE_RENAME:
+        if why.errno in NO_EXCLUSIVE_RENAME:
             raise StoreRefused(
                 f"{oserrors.folder_name(dir_fd)} cannot be a store: its file system can neither "
                 "link a file nor rename it without replacing another, so two answers could both "

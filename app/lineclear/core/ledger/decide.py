@@ -106,7 +106,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     records = store.known_records(shown.seq, shown.aid)
     decision = records.decision
     if decision is None:
-        _refuse_unread(records)
+        records.refuse_unread()
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
         raise Refusal(_not_approved(shown, records), code="not_approved")
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
@@ -363,14 +363,6 @@ def _start(store: Store, shown: Shown) -> Start | Revoked | None:
         if why.passing:
             raise
         return None
-
-
-def _refuse_unread(records: CallRecords) -> None:
-    """Raise Unreadable where a record may stand that could not be read just now."""
-    for name, code, sentence in records.damaged:
-        unread = Unreadable(code, sentence, name)
-        if unread.passing:
-            raise unread
 
 
 def _not_approved(shown: Shown, records: CallRecords) -> str:

@@ -18,7 +18,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
-from lineclear.core.ledger.commit import sync_folder
+from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
     make_folder,
@@ -104,6 +104,8 @@ def verify_file(store: Store, shown: Shown) -> None:
     try:
         file = _read(store, shown.path)
     except Unreadable as why:
+        if why.passing:
+            raise
         code = "gone" if why.code == "absent" else "changed"
         raise Refusal(
             f"The checkpoint is no longer what was shown: {why.sentence}", code=code
@@ -210,7 +212,9 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
         try:
             source = opened.enter_context(_folder(store, place))
             _move(source, place.name, into, place.name)
-        except (FileNotFoundError, FileExistsError, Unreadable):
+        except (FileNotFoundError, FileExistsError, Unreadable) as why:
+            if isinstance(why, Unreadable) and why.passing:
+                raise
             # Claimed before, by us or by another window: what stands there is looked at.
             return
         if _aid_of(store, target, shown.item) == shown.aid:
@@ -245,6 +249,11 @@ def _move(source: int, name: str, into: int, target: str) -> None:
     except (FileExistsError, FileNotFoundError):
         raise
     except OSError as why:
+        if why.errno not in NO_EXCLUSIVE_RENAME:
+            raise NotConfirmed(
+                f"Not confirmed: {oserrors.reason(why)}, moving {oserrors.folder_name(source)}/"
+                f"{name}; {oserrors.cure(why)} and try again."
+            ) from why
         raise StoreRefused(
             f"{oserrors.folder_name(source)}/{name} cannot be claimed: {oserrors.reason(why)}."
             " Its file system cannot rename a file without replacing another.",
@@ -260,11 +269,14 @@ def _aid_of(store: Store, path: Path, item: str) -> str | None:
     try:
         return foreign_aid(_read(store, path), item)
     except Unreadable as why:
+        if why.passing:
+            raise
         return None if why.code == "absent" else ""
 
 
 def _refuse_started(store: Store, shown: Shown) -> None:
     records = store.known_records(None, shown.aid)
+    records.refuse_unread()
     if records.start is not None or records.outcome is not None or records.damaged:
         raise Refusal("This call was started or ended already.", code="started")
 
