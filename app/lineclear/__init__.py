@@ -85,11 +85,6 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Change": "core.agent.hooks",
-    "Proceed": "core.agent.hooks",
-    "Reject": "core.agent.hooks",
-    "Skip": "core.agent.hooks",
-    "ToolCall": "core.agent.hooks",
     "Action": "core.agent.run",
     "AgentError": "core.agent.errors",
     "AgentExecutor": "core.agent.executor",
@@ -97,6 +92,7 @@ _HOMES = {
     "Budget": "core.agent.budget",
     "BudgetExceeded": "core.agent.errors",
     "CallFailed": "core.agent.errors",
+    "Change": "core.agent.hooks",
     "DecisionRefused": "core.errors",
     "Denied": "core.errors",
     "Deny": "core.checkpoints.lc_agents",
@@ -114,12 +110,16 @@ _HOMES = {
     "NotConfirmed": "core.errors",
     "NotRun": "core.agent.errors",
     "PendingApproval": "core.checkpoints.lc_agents",
+    "Proceed": "core.agent.hooks",
+    "Reject": "core.agent.hooks",
     "ResumeError": "core.agent.errors",
     "ResumeIOError": "core.agent.errors",
     "ResumeSerializeError": "core.agent.errors",
     "ResumeStore": "core.agent.resume_store",
+    "Skip": "core.agent.hooks",
     "StoreHeld": "core.errors",
     "Tool": "core.agent.tools",
+    "ToolCall": "core.agent.hooks",
     "Turn": "core.agent.run",
 }
 

@@ -20,7 +20,6 @@ from lineclear.core.agent.guard import failure_code
 from lineclear.core.agent.handlers import (
     ApprovalHandler,
     ask_handler,
-    this_program,
     verdict_of,
 )
 from lineclear.core.agent.hooks import ToolCall
@@ -35,6 +34,7 @@ from lineclear.core.errors import AlreadyDecided
 from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.clock import LIVE_VALID_S
+from lineclear.core.ledger.endings import this_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ def _commit(passage: Passage, decision: ApprovalDecision, name: str) -> None:
     verdict = verdict_of(decision)
     try:
         deciding.decide(
-            passage.store, passage.shown, verdict, this_program(name), valid_for_s=LIVE_VALID_S
+            passage.store, passage.shown, verdict, this_person(name), valid_for_s=LIVE_VALID_S
         )
     except AlreadyDecided as first:
         if first.decision is None or first.decision.verdict != verdict.verdict:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
-import platform
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -13,7 +11,6 @@ from lineclear.core.agent.hooks import ToolCall
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.lc_agents import Allow, ApprovalDecision, Deny, Modify
 from lineclear.core.ledger.decide import Verdict
-from lineclear.core.ledger.records import Person
 
 ApprovalHandler = Callable[[ToolCall], ApprovalDecision | Awaitable[ApprovalDecision]]
 """Decides one call in this process; a sync one runs in a thread."""
@@ -51,8 +48,3 @@ def verdict_of(decision: ApprovalDecision) -> Verdict:
             return Verdict("deny", reason=reason)
         case Modify(arguments=arguments, note=note):
             return Verdict("modify", arguments=arguments, note=note)
-
-
-def this_program(name: str) -> Person:
-    """Name this process as the one that decided."""
-    return Person(uid=os.geteuid(), name=name[:200], host=platform.node())
