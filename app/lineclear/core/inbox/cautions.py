@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lineclear.core.checkpoints.model import Counters
-from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
+from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.ledger.calls import Shown
 
 OLD_AFTER = timedelta(hours=4)
@@ -29,11 +30,11 @@ class Surroundings:
     """Other users can change a folder between the source and the store."""
 
 
-def cautions(shown: Shown, around: Surroundings, now: datetime) -> tuple[str, ...]:
-    """Give all warning codes of an undecided call, strongest first."""
-    codes: set[str] = set()
-    if shown.call is not None:
-        codes.update(call_warnings(shown.checkpoint, shown.call))
+def cautions(
+    own: Iterable[str], shown: Shown, around: Surroundings, now: datetime
+) -> tuple[str, ...]:
+    """Give the warnings of an undecided call, strongest first; OWN are those of its content."""
+    codes = set(own)
     if not around.native:
         codes.add("foreign")
     if around.unsafe:

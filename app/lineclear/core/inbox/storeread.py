@@ -22,7 +22,7 @@ from lineclear.core.inbox.walk import Found, Stamp, is_lane, own_names, settled,
 from lineclear.core.ledger import endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.layout import APPROVALS, CLAIMED, LOCK, PENDING, record_name
+from lineclear.core.ledger.layout import APPROVALS, CLAIMED, LOCK, PENDING, RecordName, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, starter_process
 from lineclear.core.ledger.records import Owner, RequestBlock, Start
 from lineclear.core.ledger.state import Standing, State, standing
@@ -141,15 +141,22 @@ class StoreReader:
         raise Unreadable("absent", f"The call {row.id[:8]} is not there any more.", row.path)
 
     def _stamp(self, read: StoreRead) -> None:
+        """Note what decides whether the store is read again.
+
+        What is absent need not be noted where a folder that is noted would tell of its coming.
+        """
         store = os.fspath(read.place.store)
-        ledger = os.path.join(store, APPROVALS)
-        paths = [ledger, *(os.path.join(store, name) for name in read.found.files)]
-        claimed = os.path.join(ledger, CLAIMED)
-        paths += [claimed, *_claimed_paths(claimed)]
+        for name in read.found.files:
+            self._watch(read, os.path.join(store, name))
+        if read.found.ledger:
+            ledger = os.path.join(store, APPROVALS)
+            self._watch(read, ledger)
+            for path in _claimed_paths(os.path.join(ledger, CLAIMED)):
+                self._watch(read, path)
         if read.place.lock_folder is not None:
-            paths.append(os.path.join(read.place.lock_folder, LOCK))
-        for path in paths:
-            self._watch(read, path)
+            self._watch(read, os.path.join(read.place.lock_folder, LOCK))
+        elif read.place.run_folder != read.place.store:
+            self._watch(read, os.path.join(read.place.run_folder, LOCK))
         read.quiet = read.quiet and settled(read.found.stamp)
 
     @staticmethod
@@ -176,8 +183,9 @@ class StoreReader:
     # --- Native stores -------------------------------------------------------------------------
 
     def _native_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
-        names = _names_by_call(store)
-        calls = store.calls()
+        named = store.names()
+        names = _by_call(named)
+        calls = store.calls(named=named)
         open_rows: list[Row] = []
         closed_rows: list[Row] = []
         for call_id in reversed(calls):
@@ -195,9 +203,11 @@ class StoreReader:
             else:
                 self._watch_records(read, call)
                 open_rows.append(call.row)
-        stray = self._stray_projection(store, read.place, calls)
-        if stray is not None:
-            open_rows.append(stray)
+        if not open_rows:
+            # An open request's projection only differs, and its own row says so.
+            stray = self._stray_projection(store, read, calls[-1:], closed_rows[:1])
+            if stray is not None:
+                open_rows.append(stray)
         read.used_tools = self._used_tools(store, calls, open_rows, closed_rows)
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
@@ -237,29 +247,31 @@ class StoreReader:
             log.warning("%s: the expiry is not recorded: %s", path_text(store.path), why.sentence)
             return False
 
-    def _stray_projection(self, store: Store, place: Place, calls: Iterable[CallId]) -> Row | None:
+    @staticmethod
+    def _stray_projection(
+        store: Store, read: StoreRead, newest: list[CallId], closed: list[Row]
+    ) -> Row | None:
         """Show a pending.json that no request of this store stands behind: somebody else's."""
-        path = place.store / PENDING
-        if not os.path.lexists(path):
+        path = store.path / PENDING
+        if PENDING not in read.found.files:
             return None
         try:
             raw = read_file(os.fspath(path)).raw
         except Unreadable as why:
             if why.code == "absent":
                 return None
-            return broken_row(place, why.code, why.sentence, path)
-        for call_id in reversed(list(calls)):
-            request = store.records(*call_id).request
-            if request is not None and request.raw == raw:
-                return None
-            if request is not None and record_is_open(store, call_id):
-                # An open request's projection only differs: that row says so.
-                return None
+            return broken_row(read.place, why.code, why.sentence, path)
+        digest = hashlib.sha256(raw).hexdigest()
+        if closed and closed[0].seq == newest[0][0] and closed[0].sha256 == digest:
+            # Left by an agent that died before it could take it away.
+            return None
         sentence = (
-            f"{path_text(path)} is of no call that was asked here; another program may use this"
-            " folder. Give it a folder of its own."
+            f"{path_text(path)} is of no call that was asked here last; another program may use"
+            " this folder. Give it a folder of its own."
         )
-        return replace(broken_row(place, "projection_differs", sentence, path), state=State.STRAY)
+        return replace(
+            broken_row(read.place, "projection_differs", sentence, path), state=State.STRAY
+        )
 
     def _used_tools(
         self, store: Store, calls: list[CallId], open_rows: list[Row], closed_rows: list[Row]
@@ -490,11 +502,6 @@ def instant_of(of: Stamp) -> datetime | None:
         return None
 
 
-def record_is_open(store: Store, call_id: CallId) -> bool:
-    """Tell whether a call has no outcome yet."""
-    return store.records(*call_id).outcome is None
-
-
 def _turning_points(row: Row) -> Iterator[datetime]:
     if row.lapses_at is not None:
         yield row.lapses_at
@@ -521,7 +528,7 @@ def _with_cautions(
         claimed=row.claimed,
         unsafe=look.place.unsafe is not None,
     )
-    return replace(row, warnings=cautions(shown, around, look.now.wall))
+    return replace(row, warnings=cautions(row.warnings, shown, around, look.now.wall))
 
 
 def _lock_of(place: Place) -> LockState:
@@ -547,9 +554,9 @@ def _observe(
     return records, standing(records, look.now, lock=process, starter=starter)
 
 
-def _names_by_call(store: Store) -> dict[int | None, frozenset[str]]:
+def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[int | None, frozenset[str]]:
     names: dict[int | None, set[str]] = {}
-    for name, parsed in store.names():
+    for name, parsed in named:
         names.setdefault(parsed.seq, set()).add(name)
     return {seq: frozenset(of) for seq, of in names.items()}
 
@@ -593,6 +600,7 @@ def _claimed_paths(shelf: str) -> Iterator[str]:
         claims = sorted(os.listdir(shelf))
     except OSError:
         return
+    yield shelf
     for aid in claims:
         folder = os.path.join(shelf, aid)
         yield folder

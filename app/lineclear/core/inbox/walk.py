@@ -79,8 +79,6 @@ class Folder:
     """Names that a checkpoint may have here."""
     ledger: bool = False
     """`.approvals` is here."""
-    lock: bool = False
-    run_info: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +146,7 @@ class Walker:
     overfull: bool = False
     """The last walk stopped at `MAX_FOLDERS`."""
     _folders: dict[str, Folder] = field(default_factory=dict)
+    _founds: dict[str, tuple[Folder, Found]] = field(default_factory=dict)
     _rules: tuple[tuple[FileRule, re.Pattern[str]], ...] = field(
         default_factory=lambda: tuple((rule, re.compile(rule.pattern)) for rule in own_rules())
     )
@@ -243,6 +242,7 @@ class Walker:
         now = stamp(path)
         if not now or not stat.S_ISDIR(now[2]):
             self._folders.pop(path, None)
+            self._founds.pop(path, None)
             return None
         if known is not None and known.settled and known.stamp == now:
             self._folders[path] = known
@@ -283,15 +283,20 @@ class Walker:
             links=tuple(sorted(links)),
             files=tuple(sorted(files)),
             ledger=APPROVALS in names,
-            lock=LOCK in names,
-            run_info=RUN_INFO in names,
         )
 
     def _found(self, folder: Folder, unsafe: str | None) -> Found | None:
+        known = self._founds.get(folder.path)
+        if known is not None and known[0] is folder and known[1].unsafe == unsafe:
+            return known[1]
         files = [*folder.files, *self._deep_files(folder)]
         if not files and not folder.ledger:
             return None
-        return Found(folder.path, folder.stamp, folder.ledger, tuple(files), unsafe=unsafe)
+        found = Found(folder.path, folder.stamp, folder.ledger, tuple(files), unsafe=unsafe)
+        if len(files) == len(folder.files):
+            # All that it says follows from the folder itself.
+            self._founds[folder.path] = (folder, found)
+        return found
 
     def _deep_files(self, folder: Folder) -> Iterator[str]:
         """Give checkpoint files that a system keeps some folders below its store."""

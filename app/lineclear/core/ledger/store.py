@@ -148,15 +148,18 @@ class Store:
             return []
         return self._names_of("")
 
-    def calls(self) -> list[tuple[int | None, str | None]]:
+    def calls(
+        self, *, named: Iterable[tuple[str, RecordName]] | None = None
+    ) -> list[tuple[int | None, str | None]]:
         """List (seq, aid) of every call that any record names, oldest first.
 
         One entry per number in a native store: its aid where exactly one is named, else None,
-        and `records` tells. Foreign calls have no order: they are sorted by aid.
+        and `records` tells. Foreign calls have no order: they are sorted by aid. NAMED is a
+        listing by `names`, where the caller has one.
         """
         numbered: dict[int, set[str]] = {}
         foreign: set[str] = set()
-        for _, name in self.names():
+        for _, name in self.names() if named is None else named:
             if name.seq is not None:
                 numbered.setdefault(name.seq, set()).update([name.aid] if name.aid else [])
             elif name.aid is not None:
