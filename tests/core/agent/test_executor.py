@@ -7,6 +7,7 @@ import pytest
 from lineclear import (
     INBOX,
     Action,
+    AgentError,
     AgentExecutor,
     Allow,
     Budget,
@@ -425,6 +426,130 @@ async def test_an_operators_result_is_an_observation(echo, store_path, operator)
             await run.invoke("x")
     assert agent.seen[-1] == ['{"n":1}']
     assert echo.ran == []
+
+
+# --- stopping and going on ----------------------------------------------------------------------
+
+
+async def test_a_run_cancelled_while_its_tool_ran_goes_on_with_that(store_path, operator):
+    running = asyncio.Event()
+
+    async def hang() -> str:
+        running.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    agent = Script(Action("hang", {}))
+    async with AgentExecutor(agent, {"hang": hang}, store=store_path) as first:
+        task = asyncio.get_running_loop().create_task(first.invoke("x"))
+        await asyncio.to_thread(operator.approve)
+        await running.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert operator.outcomes() == ["error"]
+    async with AgentExecutor(agent, {"hang": hang}, store=store_path) as second:
+        assert await second.resume() == "done"
+    assert agent.seen[-1] == ["[Tool execution error: CancelledError]"]
+
+
+async def test_a_dead_agents_approval_that_was_taken_back_is_asked_anew(echo, store_path, operator):
+    async with FileResumeStore(store_path) as store:
+        await store.save_pending(pending())
+    run = executor(Script(), echo, store=store_path)
+    first = operator.approve()
+    operator.take_back(first)
+    assert operator.outcomes() == ["withdrawn"]
+    # Saved without an executor, it is a call of its own: closed, there is no run to go on with.
+    assert await run.resume() is None
+    await run.close()
+
+
+async def test_a_run_whose_approval_was_taken_back_asks_again(echo, store_path, operator):
+    agent = Script(say("a"))
+    async with AgentExecutor(agent, {"echo": echo}, store=store_path) as first:
+        task = asyncio.get_running_loop().create_task(first.invoke("x"))
+        shown = await asyncio.to_thread(operator.wait_for_one)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    operator.approve(shown)
+    operator.take_back(shown)
+    async with AgentExecutor(agent, {"echo": echo}, store=store_path) as second:
+        with operator.later(operator.approve):
+            assert await second.resume() == "done"
+    assert echo.ran == ["a"]
+    assert operator.outcomes() == ["withdrawn", "ok"]
+
+
+async def test_a_model_that_fails_leaves_a_run_that_can_go_on(echo, store_path, operator):
+    class Flaky(Script):
+        def plan(self, inputs, steps):
+            if len(steps) == 1 and not self.seen[1:]:
+                self.seen.append(["down"])
+                raise ConnectionError("the model is down")
+            return super().plan(inputs, steps)
+
+    agent = Flaky(say("a"))
+    async with AgentExecutor(agent, {"echo": echo}, store=store_path) as run:
+        with operator.later(operator.approve), pytest.raises(ConnectionError):
+            await run.invoke("x")
+        assert await run.resume() == "done"
+        assert await run.resume() is None
+    assert echo.ran == ["a"]
+    assert agent.seen[-1] == ["echo a"]
+
+
+async def test_what_a_model_wrote_never_spoils_the_next_checkpoint(echo, store_path, operator):
+    odd = Action("no such \ud800 tool", {"x": float("nan")}, "log \0", "id \udfff")
+    agent = Script(odd, say("a"))
+    async with AgentExecutor(agent, {"echo": echo}, store=store_path) as run:
+        with operator.later(operator.approve):
+            assert await run.invoke("x") == "done"
+    assert echo.ran == ["a"]
+    assert "there is no tool" in agent.seen[-1][0]
+
+
+# --- handlers that are wrong ------------------------------------------------------------------
+
+
+async def test_a_handler_that_says_something_else_decides_nothing(echo, kept):
+    run = executor(Script(say("a")), echo, approval=lambda call: True, store=kept)
+    with pytest.raises(TypeError, match="Allow, Deny or Modify, not bool"):
+        await run.invoke("x")
+    assert echo.ran == []
+    assert await run.pending_approval() is not None
+
+
+async def test_a_handler_whose_changes_do_not_fit_decides_nothing(echo, kept):
+    run = executor(
+        Script(say("a")), echo, approval=lambda call: Modify({"texts": 1}, ""), store=kept
+    )
+    with pytest.raises(AgentError, match="no argument 'texts'"):
+        await run.invoke("x")
+    assert echo.ran == []
+
+
+async def test_without_handler_and_decision_a_plain_store_cannot_go_on(echo):
+    store = MemoryResumeStore()
+    await store.save_pending(pending())
+    with pytest.raises(AgentError, match="no approval handler"):
+        await executor(Script(), echo, store=store).resume()
+    assert await store.load_pending() == pending()
+
+
+async def test_the_inbox_needs_a_folder(echo):
+    with pytest.raises(TypeError, match="FileResumeStore"):
+        executor(Script(), echo, approval=INBOX, store=MemoryResumeStore())
+
+
+async def test_an_agent_that_plans_nothing_is_stopped(echo):
+    class Silent:
+        async def plan(self, inputs, steps):
+            return []
+
+    with pytest.raises(AgentError, match="neither actions nor a finish"):
+        await executor(Silent(), echo).invoke("x")
 
 
 # --- files of others --------------------------------------------------------------------------

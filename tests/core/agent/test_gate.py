@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from lineclear import DecisionRefused, Denied, Gate, MayHaveRun, StoreHeld
-from lineclear.core.agent.errors import CallFailed, Expired, NotRun
+from lineclear.core.agent.errors import CallFailed, Expired, NotRun, ResultLost
 from lineclear.core.agent.gate import Ticket
 from lineclear.core.agent.passage import Settled
-from lineclear.core.ledger import presence
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import presence, start
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Start
 from tests.core.agent.conftest import other_call, until
@@ -173,6 +174,39 @@ async def test_a_result_from_the_operator_is_returned_without_a_run(gate, operat
         assert await count_users("all") == 41
     assert ran == []
     assert operator.outcomes() == ["ok"]
+
+
+async def test_a_result_that_does_not_fit_the_function_is_refused(gate, operator):
+    @gate.guard
+    async def count_users(group: str) -> int:
+        return len(group)
+
+    def answer():
+        first = operator.wait_for_one()
+        operator.decide(first, "result", result="many")
+        second = until(functools.partial(other_call, operator, first.aid), "again")
+        assert operator.records(first).outcome.code == "invalid_result"
+        operator.approve(second)
+
+    with operator.later(answer):
+        assert await count_users("all") == 3
+
+
+async def test_a_look_that_fails_for_a_moment_is_repeated(
+    send_refund, operator, monkeypatch, caplog
+):
+    read_decision = start.read_decision
+    failures = [Unreadable("open_failed", "Too many open files.")] * 2
+
+    def flaky(*arguments):
+        if failures:
+            raise failures.pop()
+        return read_decision(*arguments)
+
+    monkeypatch.setattr(start, "read_decision", flaky)
+    with operator.later(operator.approve):
+        await send_refund("C-1")
+    assert caplog.text.count("refund-bot will look again: Too many open files.") == 1
 
 
 async def test_an_expired_call_is_not_run(gate, tool, operator):
@@ -371,6 +405,48 @@ async def test_a_keyed_call_that_failed_says_so_again_without_running(source, op
     with Gate("bot", source) as gate, failed:
         await gate.guard(key="k")(fail)(1)
     assert ran == [1]
+
+
+async def test_a_keyed_result_that_cannot_be_given_back_is_told(source, operator):
+    async def connect(x: int):
+        return object()
+
+    with Gate("bot", source) as gate, operator.later(operator.approve):
+        await gate.guard(key="k")(connect)(1)
+    lost = pytest.raises(ResultLost, match="does not run again")
+    with Gate("bot", source) as gate, lost:
+        await gate.guard(key="k")(connect)(1)
+
+
+def test_the_same_key_in_two_threads_runs_once(gate, operator):
+    ran = []
+
+    @gate.guard(key="once")
+    def wipe(disk: str) -> str:
+        ran.append(disk)
+        return "wiped"
+
+    results: list[str] = []
+    threads = [threading.Thread(target=lambda: results.append(wipe("a"))) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    operator.approve()
+    for thread in threads:
+        thread.join(20)
+    assert results == ["wiped"] * 3
+    assert ran == ["a"]
+
+
+def test_what_cannot_be_guarded_is_told_at_once(gate):
+    def generator():
+        yield 1
+
+    async def asynchronous():
+        yield 1
+
+    for wrong in (generator, asynchronous, staticmethod(generator), "name"):
+        with pytest.raises(TypeError, match="guarded"):
+            gate.guard(wrong)
 
 
 async def test_the_call_id_is_given_as_idempotency_key(gate, operator):
