@@ -1,4 +1,7 @@
+import hashlib
+import itertools
 import json
+import os
 
 import pytest
 
@@ -124,3 +127,29 @@ def test_no_such_call(tmp_path):
     done = lineclear("show", "0" * 32)
     assert done.returncode == 5
     assert done.stderr.startswith("lineclear: No call has an id that begins with")
+
+
+def two_names_with_one_prefix(folder):
+    """Find two store names whose rows, named after their paths, share their first 8 digits."""
+    seen = {}
+    for number in itertools.count():
+        path = f"{folder}/{number}/pending.json"
+        prefix = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
+        if prefix in seen:
+            return prefix, (seen[prefix], str(number))
+        seen[prefix] = str(number)
+    raise AssertionError
+
+
+def test_a_prefix_that_fits_two_calls_is_ambiguous_and_the_list_gives_longer_ones(tmp_path):
+    prefix, names = two_names_with_one_prefix(tmp_path)
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pending.json").touch()
+    assert {row["id"][:8] for row in listed("--source", tmp_path)} == {prefix}
+    done = lineclear("show", prefix, "--source", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("lineclear: 2 calls have an id that begins with")
+    lines = lineclear("list", "--source", tmp_path).stdout.splitlines()[1:3]
+    for short in (line.split()[0] for line in lines):
+        assert lineclear("show", short, "--source", tmp_path).returncode == 0
