@@ -23,7 +23,7 @@ from lineclear.ui.reading.modify_editor import editable, parsed
 from lineclear.ui.reading.prepared import LINE_GOES_ON, LINE_LIMIT, exact_text, plain_text, raw_text
 from lineclear.ui.reading.steps_tab import StepsModel, step_text
 from lineclear.ui.reading.text_view import PIECE, TextView
-from tests.ui.sample import a_row
+from tests.ui.sample import NOW, a_row
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 JSON = st.recursive(
@@ -329,4 +329,4 @@ def test_bad_inputs_are_searched_and_previewed_without_failing():
         assert all(char in "\n " or char.isprintable() for char in shown)
         row = a_row(1, arguments={"raw": raw.decode("utf-8", "replace")})
         assert all(char == " " or char.isprintable() for char in cells.preview(row.arguments))
-        parse_filter("x").matches(row, cells.haystack, row.asked_at)
+        parse_filter("x").matches(row, cells.haystack, NOW)

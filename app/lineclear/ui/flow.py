@@ -86,7 +86,7 @@ class DecisionFlow(QObject):
         self._frozen = False
         self._busy = ""
         self._decided_here: set[str] = set()
-        self._hint: tuple[str, float] = ("", 0.0)
+        self._hint: tuple[str, float, str] = ("", 0.0, "care")
         self._announced: tuple[str, float] = ("", 0.0)
         self._drafts: dict[tuple[str, str], str] = {}
         self._me: Person | None = None
@@ -119,7 +119,7 @@ class DecisionFlow(QObject):
         self._prepared = None
         self._notice = None
         self._frozen = False
-        self._hint = ("", 0.0)
+        self._hint = ("", 0.0, "care")
         self.arming.show(None)
         self._row = self._model.row(row_id) if row_id else None
         if self._row is None:
@@ -286,12 +286,13 @@ class DecisionFlow(QObject):
         self._offer = self._offered(row)
         self._pane.bar.show_offer(self._offer, busy=bool(self._busy))
         self._pane.set_command.setVisible(self._offer.set_command)
+        self._pane.set_command.setEnabled(not self._busy)
         self._show_readiness()
         return fresh
 
     def _copy_key(self) -> None:
         QGuiApplication.clipboard().setText(self._id)
-        self.hint("Copied.")
+        self.hint("Copied.", "ok")
 
     def _offered(self, row: Row) -> Offer:
         if self._frozen or self._prepared is None:
@@ -345,13 +346,13 @@ class DecisionFlow(QObject):
         bar = self._pane.bar
         bar.show_readiness(Act.APPROVE, approve, letter=armed is Act.APPROVE)
         bar.show_readiness(Act.RESUME, resume, letter=armed is Act.RESUME)
-        hint, until = self._hint
+        hint, until, tone = self._hint
         if self._busy:
             self._pane.say(self._busy)
         elif armed is not None:
             self._pane.say(words.press_enter(armed), "accent")
         elif hint and self._clock() < until:
-            self._pane.say(hint, "care")
+            self._pane.say(hint, tone)
         else:
             self._pane.say(self._offer.sentence)
         waiting = (self._offer.approve and not approve.ready) or armed is not None or hint
@@ -359,9 +360,9 @@ class DecisionFlow(QObject):
         if self._pulse.interval() != wanted:
             self._pulse.setInterval(wanted)
 
-    def hint(self, text: str) -> None:
+    def hint(self, text: str, tone: str = "care") -> None:
         """Say something for a moment in the place of the sentence."""
-        self._hint = (text, self._clock() + HINT_S)
+        self._hint = (text, self._clock() + HINT_S, tone)
         self._show_readiness()
 
     # --- Hands ----------------------------------------------------------------------------------
@@ -635,7 +636,7 @@ class DecisionFlow(QObject):
         self._forget_drafts(row.id)
         if self._id == row.id:
             self._close_all()
-            self.hint("Recorded.")
+            self.hint("Recorded.", "ok")
             self.settled.emit(origin)
         if resumes:
             await self._start(row)
@@ -647,7 +648,7 @@ class DecisionFlow(QObject):
     async def _take_back(self) -> None:
         if self._prepared is not None:
             await self._bridge.take_back(self._prepared.detail)
-            self.hint("Taken back.")
+            self.hint("Taken back.", "ok")
             self.settled.emit(Origin.CLICK)
 
     async def _resolve(self, resolution: str, note: str | None) -> None:
@@ -658,7 +659,7 @@ class DecisionFlow(QObject):
         self._forget_drafts(row.id)
         if self._id == row.id:
             self._close_all()
-            self.hint("Recorded.")
+            self.hint("Recorded.", "ok")
             self.settled.emit(Origin.CLICK)
 
     async def _relaunch(self) -> None:
@@ -669,7 +670,7 @@ class DecisionFlow(QObject):
         launched = await self._bridge.relaunch(row)
         if self._id == row.id:
             self._pane.follow(launched.log, shlex.join(launched.argv), show=True)
-            self.hint(f"Started as pid {launched.pid}.")
+            self.hint(f"Started as pid {launched.pid}.", "ok")
             self.settled.emit(Origin.CLICK)
 
     async def _save_command(self, row: Row, argv: tuple[str, ...]) -> None:
@@ -677,7 +678,7 @@ class DecisionFlow(QObject):
         self._forget_drafts(row.id)
         if self._id == row.id:
             self._close_all()
-            self.hint("Saved.")
+            self.hint("Saved.", "ok")
             self.settled.emit(Origin.CLICK)
 
     def _tab_changed(self, _index: int) -> None:

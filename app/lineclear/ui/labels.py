@@ -44,8 +44,9 @@ class ElidedLabel(PlainLabel):
         """Draw as much as fits."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        shown = painter.fontMetrics().elidedText(self.text(), self.elide_mode, self.width())
-        painter.drawText(self.rect(), int(self.alignment()), shown)
+        room = self.contentsRect()
+        shown = painter.fontMetrics().elidedText(self.text(), self.elide_mode, room.width())
+        painter.drawText(room, int(self.alignment()), shown)
         painter.end()
 
 

@@ -169,8 +169,8 @@ class RowDelegate(QStyledItemDelegate):
         right = content.right()
         for label, level in reversed(cells.chips(row)):
             width = metrics.horizontalAdvance(label) + 12
-            if right - width < content.left() + 120:
-                break
+            if right - width < content.left() + (110 if level >= Level.STOP else 190):
+                continue
             top = content.top() + (content.height() - metrics.height() - 2) // 2
             box = QRect(right - width, top, width, metrics.height() + 2)
             back, ink = _chip_colours(level, t)

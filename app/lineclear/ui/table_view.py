@@ -25,9 +25,9 @@ QUIET_AFTER_KEY_S = 1.5
 TOMBSTONE_S = 1.0
 _WIDTHS = {
     Column.STATE: 122,
-    Column.TOOL: 116,
-    Column.AGENT: 116,
-    Column.AGE: 62,
+    Column.TOOL: 112,
+    Column.AGENT: 136,
+    Column.AGE: 58,
     Column.ITERATION: 78,
     Column.CALLS: 62,
     Column.TOKENS: 74,

@@ -155,8 +155,10 @@ class MainWindow(QMainWindow):
         box.addWidget(_separator())
         box.addWidget(self._bottom())
         self.setCentralWidget(shell)
-        self.resize(1320, 800)
         self.setMinimumSize(980, 560)
+        room = QGuiApplication.primaryScreen().availableGeometry()
+        # Room for the frame that the desktop puts around it.
+        self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))
 
     def _top(self) -> QWidget:
         top = QWidget()

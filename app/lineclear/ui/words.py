@@ -457,7 +457,8 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     else:
         facts.append(f"process {PROCESS_WORDS[row.process]}")
     if argv:
-        facts.append(visible_line(" ".join(argv), 60))
+        program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
+        facts.append(visible_line(" ".join((program, *argv[1:])), 60))
     return " \u00b7 ".join(facts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
@@ -27,6 +28,7 @@ class Header(QWidget):
         self.facts = ElidedLabel(name="facts")
         self.facts.setProperty("tone", "muted")
         self.facts.setFont(theme.small_font(tabular=True))
+        self.facts.elide_mode = Qt.TextElideMode.ElideRight
         self.standing = PlainLabel(name="standing")
         self.standing.setWordWrap(True)
         self.budgets = Budgets(look)

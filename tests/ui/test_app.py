@@ -1,0 +1,89 @@
+"""The program itself, as a process: it starts, says what is wrong, and ends at once when told."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lineclear.ui.app import parse
+from lineclear.ui.window_state import WindowState, read_state, write_state
+from tests.ui.sample import ask_for
+
+END_S = 5.0
+
+
+def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "lineclear.ui.app", *arguments],
+        cwd=cwd,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def watched(source: Path) -> bool:
+    """Whether a window announced itself in the folder."""
+    folder = source / ".watched"
+    return folder.is_dir() and any(folder.iterdir())
+
+
+def wait_until_it_watches(source: Path, child: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 30
+    while not watched(source):
+        assert child.poll() is None, child.communicate()[0]
+        assert time.monotonic() < end, "it never watched"
+        time.sleep(0.02)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_at_once_and_quietly_when_told(tmp_path, told):
+    source = tmp_path / "agents"
+    source.mkdir()
+    ask_for(source)
+    child = start("--source", str(source), cwd=tmp_path)
+    try:
+        wait_until_it_watches(source, child)
+        began = time.monotonic()
+        child.send_signal(told)
+        said, _ = child.communicate(timeout=END_S)
+    finally:
+        child.kill()
+    assert (child.returncode, said) == (0, "")
+    assert time.monotonic() - began < END_S
+    assert not watched(source)
+
+
+def test_damaged_settings_are_a_sentence_and_no_window(tmp_path, home):
+    settings = home / "lineclear" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"v": 1, "v": 2}')
+    child = start(cwd=tmp_path)
+    said, _ = child.communicate(timeout=30)
+    assert child.returncode == 1
+    assert said.startswith("lineclear-inbox: ")
+    assert str(settings) in said
+    assert "Traceback" not in said
+
+
+def test_sources_of_the_command_line():
+    assert parse(["--source", "/a", "--source", "/b", "--demo"]).source == ["/a", "/b"]
+
+
+def test_the_windows_shape_is_kept(tmp_path):
+    state = WindowState(geometry="0f", panes=(1, 2, 3), columns="aa", told_tray=True)
+    write_state(state, tmp_path)
+    assert read_state(tmp_path) == state
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", json.dumps({"panes": "x"}).encode()])
+def test_a_damaged_shape_is_a_fresh_window(tmp_path, raw):
+    (tmp_path / "window.json").write_bytes(raw)
+    assert read_state(tmp_path) == WindowState()
