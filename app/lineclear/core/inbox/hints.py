@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,8 +20,8 @@ STEP_MS = 5
 and 0.5 % of a core when idle (10 ms: 18 ms and 0.3 %; 3 ms: 5 ms and 1.1 %)."""
 DEBOUNCE_MS = 30
 """A steady stream is cut after this long."""
-_TIMEOUT_MS = 250
-"""How soon a listener notices that it shall end."""
+_TIMEOUT_MS = 60_000
+_END_S = 1.0
 _UNUSED_POLL_MS = 300
 
 
@@ -47,6 +49,7 @@ class Listener:
         self._tell = tell
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="inbox-listener", daemon=True)
+        _listeners.add(self)
         self._thread.start()
 
     @property
@@ -81,9 +84,25 @@ class Listener:
         ) as notify:
             self._tell(News(self.root, began=True))
             while not self._stop.is_set():
-                found = notify.watch(DEBOUNCE_MS, STEP_MS, _TIMEOUT_MS, None)
+                found = notify.watch(DEBOUNCE_MS, STEP_MS, _TIMEOUT_MS, self._stop)
                 if isinstance(found, set):
                     self._tell(News(self.root, paths=frozenset(path for _, path in found)))
+
+
+_listeners: weakref.WeakSet[Listener] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """End what was never closed.
+
+    A thread that is inside watchfiles when the interpreter ends can take the process down.
+    """
+    every = list(_listeners)
+    for listener in every:
+        listener.close()
+    for listener in every:
+        listener.join(_END_S)
 
 
 def identity_of(root: str) -> tuple[int, int] | None:

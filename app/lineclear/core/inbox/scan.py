@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.fileread import FileIdentity, read_file
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
 from lineclear.core.inbox.feed import Feed
@@ -155,7 +155,8 @@ class Scanner:
         self.settings = settings
         for state in self._sources.values():
             for read in state.known.values():
-                read.quiet = read.quiet and not launch_changed
+                if launch_changed:
+                    read.quiet, read.closed = False, {}
 
     def recheck_live(self, source: SourceSetting) -> Iterator[StoreRows]:
         """Scan again the stores whose agent lived at the last look: its death changes no file."""
@@ -386,9 +387,10 @@ def read_detail(row: Row) -> Detail:
         resumable_by=row.resumable_by,
     )
     records, shown = call.records, call.shown
-    file = None
     if shown is not None and shown.file is not None:
-        file = shown.file.identity
+        file: FileIdentity | None = shown.file.identity
+    else:
+        file = identity_of_file(fresh.path)
     result = None
     if records is not None and records.outcome is not None:
         with Store.open(row.store) as store:
@@ -408,9 +410,28 @@ def read_detail(row: Row) -> Detail:
     )
 
 
+def identity_of_file(path: Path | None) -> FileIdentity | None:
+    """Give what the file system says of a file, None where there is none."""
+    try:
+        status = None if path is None else path.lstat()
+    except OSError:
+        return None
+    if status is None:
+        return None
+    return FileIdentity(
+        dev=status.st_dev,
+        ino=status.st_ino,
+        mtime_ns=status.st_mtime_ns,
+        size=status.st_size,
+        uid=status.st_uid,
+        gid=status.st_gid,
+        mode=status.st_mode,
+    )
+
+
 def _broken_detail(row: Row) -> Detail:
     path = row.path or row.store
-    raw, file = b"", None
+    raw, file = b"", identity_of_file(path)
     try:
         read = read_file(os.fspath(path))
         raw, file = read.raw, read.identity

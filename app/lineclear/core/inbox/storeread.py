@@ -74,7 +74,11 @@ class StoreRead:
     used_tools: frozenset[str] = frozenset()
     """Tools of closed calls, as far as they were looked at."""
     closed: dict[CallId, tuple[frozenset[str], Row]] = field(default_factory=dict)
-    """Rows of closed calls by the record names that they were read from."""
+    """Rows of closed calls with the record names that they were read from."""
+    ended: dict[CallId, frozenset[str]] = field(default_factory=dict)
+    """Record names of older calls whose outcome was read and holds."""
+    lock_changed: bool = True
+    """The agent's process is another, or lives no more, since the look before."""
     pass_number: int = 0
     """The last walk that saw the store."""
 
@@ -109,7 +113,7 @@ class StoreReader:
         place = place_of(source, found)
         read = StoreRead(place, found)
         if before is not None and before.place == place:
-            read.closed = before.closed
+            read.closed, read.ended, read.lock = before.closed, before.ended, before.lock
         self._stamp(read)
         try:
             read.rows = tuple(self._rows(read, now))
@@ -173,7 +177,8 @@ class StoreReader:
                 " add the folder that it leads to as a source.",
             )
         with Store.open(place.store) as store:
-            read.lock = _lock_of(place)
+            now_held = _lock_of(place)
+            read.lock_changed, read.lock = now_held != read.lock, now_held
             look = Look(place, read.lock, now)
             if store.native:
                 yield from self._native_rows(store, read, look)
@@ -190,10 +195,11 @@ class StoreReader:
         closed_rows: list[Row] = []
         for call_id in reversed(calls):
             present = names.get(call_id[0], frozenset())
-            if not self.every_closed and closed_rows and _has_outcome(present):
+            if not self.every_closed and closed_rows and _ended(store, read, call_id, present):
                 continue
             known = read.closed.get(call_id)
-            if known is not None and known[0] == present:
+            newest = not closed_rows
+            if known is not None and known[0] == present and not (newest and read.lock_changed):
                 closed_rows.append(known[1])
                 continue
             call = self._native(store, look, call_id)
@@ -561,8 +567,19 @@ def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[int | None, frozen
     return {seq: frozenset(of) for seq, of in names.items()}
 
 
-def _has_outcome(names: frozenset[str]) -> bool:
-    return any(name.endswith(".outcome.json") for name in names)
+def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]) -> bool:
+    """Tell whether a call has an outcome that holds; the name alone could be anybody's."""
+    if read.ended.get(call_id) == names:
+        return True
+    seq, aid = call_id
+    if aid is None or not any(name.endswith(".outcome.json") for name in names):
+        return False
+    try:
+        store.reader.outcome(seq, aid)
+    except Unreadable:
+        return False
+    read.ended[call_id] = names
+    return True
 
 
 def _request_path(store: Path, call_id: CallId) -> Path | None:

@@ -43,6 +43,7 @@ _AGAIN_S = (0.15, 1.0)
 _STORM = 2000
 """So many paths at once mean that the system's queue may have run over and lost some."""
 _JOIN_S = 5.0
+_LISTENER_END_S = 0.5
 _BACKOFF_S = (0.05, 0.5, 2.0, 10.0, 30.0)
 """Pauses before a listener that failed is started again."""
 _DEAF_WALKS = 2
@@ -195,8 +196,11 @@ class InboxWatcher:
                     log.exception("a round of the inbox's worker failed")
                     self._note_failure(state, why)
         finally:
+            listeners = [one.listener for one in state.watched.values() if one.listener]
             for watched in state.watched.values():
                 self._leave(watched)
+            for listener in listeners:
+                listener.join(_LISTENER_END_S)
 
     @staticmethod
     def _note_failure(state: _State, why: Exception) -> None:
