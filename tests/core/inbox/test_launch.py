@@ -14,9 +14,10 @@ import pytest
 from lineclear.core.errors import MayHaveRun, NothingPending, Refusal
 from lineclear.core.inbox import launch, outputlog
 from lineclear.core.inbox.command import environment
-from lineclear.core.inbox.launch import command_for, relaunch, run_claimed
+from lineclear.core.inbox.launch import command_for, put_back, relaunch, run_claimed
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.ledger import foreign as foreign_ledger
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.state import State
@@ -475,6 +476,28 @@ def test_what_is_not_decided_is_not_claimed(source):
         run_claimed(source / "bot", detail.row.id, settings)
     assert refused.value.code == "not_decided"
     assert path.exists()
+
+
+def test_a_claimed_call_is_started_or_put_back(source):
+    path = foreign(source)
+    settings = command(source, "-c", "print('ran')")
+    detail = detail_of(settings)
+    with pytest.raises(Refusal) as refused:
+        put_back(detail)
+    assert refused.value.code == "not_claimed"
+    say(detail.shown)
+    with Store.open(source / "bot") as store:
+        foreign_ledger.claim(store, detail.shown)
+    assert not path.exists()
+    put_back(detail_of(settings))
+    assert path.read_bytes() == badinputs.encoded()
+    row = only(settings)
+    assert (row.id, row.claimed, row.state) == (detail.row.id, False, State.APPROVED)
+    with Store.open(source / "bot") as store:
+        foreign_ledger.claim(store, detail_of(settings).shown)
+    assert only(settings).claimed
+    assert run_claimed(source / "bot", detail.row.id, settings) == 0
+    assert only(settings).outcome == "ok"
 
 
 def test_a_checkpoint_that_was_replaced_is_not_run(source):

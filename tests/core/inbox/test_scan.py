@@ -5,6 +5,7 @@ import logging
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -723,7 +724,10 @@ def as_nobody(source: Path, look: Callable[[], Any]) -> Any:
     for path in (*source.rglob("*"), source):
         os.lchown(path, 65534, 65534)
     reader, writer = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forking beside threads; this child only reads and leaves.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         try:
             os.setgid(65534)

@@ -12,12 +12,13 @@ from pathlib import Path
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.rows import Detail, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign
+from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
-from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.outcome import finish, make_outcome
 from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
 from lineclear.core.ledger.store import Shown, Store
 
@@ -30,6 +31,7 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     """Do the detached work for a foreign store: claim, start, run, wait, record.
 
     Gives the command's exit code. What it prints is passed on, and its end stands in the outcome.
+    A denied call is resumed too, so that its agent learns of the denial; its outcome is `denied`.
     Raises what `relaunch` raises, and what claiming raises.
     """
     with Store.open(store) as opened:
@@ -40,7 +42,7 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
             raise no_command(store)
         claimed = foreign.claim(opened, shown)
         try:
-            won = begin(opened, shown, verified)
+            won = _win(opened, shown, verified)
         except LineclearError:
             with suppress(LineclearError):
                 foreign.put_back(opened, claimed)
@@ -50,7 +52,33 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         argv = filled(setting, claimed.folder, aid, claimed.checkpoint)
         decision = record_name("decision", seq=None, aid=aid)
         told = {"LINECLEAR_DECISION": os.fspath(store / APPROVALS / decision)}
-        return _run(opened, shown, argv, setting, told)
+        denied = verified.decision.verdict == "deny"
+        return _run(opened, shown, argv, setting, told, recorded=denied)
+
+
+def _win(store: Store, shown: Shown, verified: Verified) -> bool:
+    """Take the place of the only relaunch of a call.
+
+    Nothing may start on a denial, but nothing is left to happen either: its outcome is the fence.
+    """
+    decision = verified.decision
+    if decision.verdict != "deny":
+        return begin(store, shown, verified)
+    outcome = make_outcome("denied", f"[DENIED by approval: {decision.reason or ''}]")
+    return store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.WON
+
+
+def put_back(detail: Detail) -> None:
+    """Give a claimed checkpoint that was not started back to its store.
+
+    Raises Refusal: `not_claimed`, `started`, `changed`, `gone`, `superseded` (a newer checkpoint
+    stands there); NotConfirmed.
+    """
+    shown = detail.shown
+    if not detail.row.claimed or shown is None or shown.path is None:
+        raise Refusal("This call is not claimed for a relaunch.", code="not_claimed")
+    with Store.open(shown.store) as store:
+        foreign.put_back(store, foreign.Claimed(shown.path.parent, shown.path, shown))
 
 
 def _find(store: Store, aid: str) -> Shown:
@@ -91,7 +119,10 @@ def _run(
     argv: tuple[str, ...],
     setting: LaunchSetting,
     told: dict[str, str],
+    *,
+    recorded: bool,
 ) -> int:
+    """Run the command to its end; RECORDED: the call's outcome stands already."""
     began = time.monotonic()
     source, sink = os.pipe()
     try:
@@ -107,7 +138,8 @@ def _run(
     except OSError as why:
         os.close(source)
         sentence = f"{path_text(argv[0])} could not be started: {why.strerror}."
-        finish(store, shown, "error", result=sentence, exit_code=outputlog.NOT_STARTED)
+        if not recorded:
+            finish(store, shown, "error", result=sentence, exit_code=outputlog.NOT_STARTED)
         raise Refusal(sentence, code="no_program") from why
     finally:
         os.close(sink)
@@ -117,14 +149,15 @@ def _run(
     code = child.wait()
     # Children of the command may hold its output open for ever; its own words are in by now.
     reader.join(_DRAIN_S)
-    finish(
-        store,
-        shown,
-        "ok" if code == 0 else "error",
-        result=tail.text(),
-        exit_code=code,
-        duration_ms=round((time.monotonic() - began) * 1000),
-    )
+    if not recorded:
+        finish(
+            store,
+            shown,
+            "ok" if code == 0 else "error",
+            result=tail.text(),
+            exit_code=code,
+            duration_ms=round((time.monotonic() - began) * 1000),
+        )
     return code if code >= 0 else _SIGNALLED - code
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
-from lineclear.core.inbox.claimedrun import run_claimed
+from lineclear.core.inbox.claimedrun import put_back, run_claimed
 from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.rows import Detail, Row, path_text
@@ -34,7 +34,7 @@ from lineclear.core.ledger.records import Launch, Owner, Person, new_nonce
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
-__all__ = ["Launched", "command_for", "own_program", "relaunch", "run_claimed"]
+__all__ = ["Launched", "command_for", "own_program", "put_back", "relaunch", "run_claimed"]
 
 MAX_LAUNCHES = 3
 LAUNCH_WINDOW = timedelta(minutes=10)

@@ -13,10 +13,11 @@ from lineclear.core.checkpoints.fileread import FileIdentity, read_file
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
 from lineclear.core.inbox.feed import Feed
+from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
-from lineclear.core.inbox.storeread import StoreRead, StoreReader, place_of
+from lineclear.core.inbox.storeread import StoreRead, StoreReader
 from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
 from lineclear.core.ledger import lock, outcome
 from lineclear.core.ledger.clock import read_now
@@ -386,7 +387,8 @@ def read_detail(row: Row) -> Detail:
         warnings=strongest_first((*call.row.warnings, *kept)),
         resumable_by=row.resumable_by,
     )
-    records, shown = call.records, call.shown
+    records = call.records
+    shown = None if records is None else records.request
     if shown is not None and shown.file is not None:
         file: FileIdentity | None = shown.file.identity
     else:

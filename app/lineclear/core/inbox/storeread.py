@@ -10,51 +10,38 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
-from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox.cautions import OLD_AFTER, Surroundings, cautions
+from lineclear.core.inbox.cautions import OLD_AFTER
+from lineclear.core.inbox.rowbuilding import (
+    UNDECIDED,
+    Circumstances,
+    Look,
+    Place,
+    broken_row,
+    place_of,
+    request_path,
+    row_of,
+)
 from lineclear.core.inbox.rows import Row, path_text
-from lineclear.core.inbox.settings import Settings, launch_for
-from lineclear.core.inbox.walk import Found, Stamp, is_lane, own_names, settled, stamp
+from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.layout import APPROVALS, CLAIMED, LOCK, PENDING, RecordName, record_name
-from lineclear.core.ledger.liveness import LockState, Process, current_owner, starter_process
-from lineclear.core.ledger.records import Owner, RequestBlock, Start
+from lineclear.core.ledger.layout import APPROVALS, CLAIMED, LOCK, PENDING, RecordName
+from lineclear.core.ledger.liveness import LockState, Process, starter_process
+from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.state import Standing, State, standing
 from lineclear.core.ledger.store import Store
 
 log = logging.getLogger(__name__)
 
-NATIVE_SYSTEM = "lineclear"
-_UNDECIDED = frozenset({State.PENDING, State.HELD})
 _FIRST_TIME_LOOKS = 50
 """Closed calls of a store that are looked at for an earlier use of the same tool."""
 
 CallId = tuple[int | None, str | None]
 """(seq, aid) as the ledger lists calls."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a store stands and whose it is."""
-
-    source: Path
-    store: Path
-    run_folder: Path
-    """The run folder of a lane, else the store itself."""
-    lock_folder: Path | None
-    unsafe: str | None = None
-    linked: bool = False
-
-    @property
-    def name(self) -> str:
-        """Name an agent that does not name itself: by its folder, escaped where that is no text."""
-        return path_text(self.run_folder.name)
 
 
 @dataclass(slots=True)
@@ -84,21 +71,12 @@ class StoreRead:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """When a store is looked at, and what is known of its process then."""
-
-    place: Place
-    lock: LockState
-    now: Now
-
-
-@dataclass(frozen=True, slots=True)
 class Call:
     """One call as read: its row and what the row was made from."""
 
     row: Row
-    records: CallRecords | None
-    shown: Shown | None
+    records: CallRecords | None = None
+    """None where there are none, or where the row was known already."""
 
 
 @dataclass(slots=True)
@@ -194,7 +172,7 @@ class StoreReader:
         open_rows: list[Row] = []
         closed_rows: list[Row] = []
         for call_id in reversed(calls):
-            present = names.get(call_id[0], frozenset())
+            present = names.get((call_id[0], None), frozenset())
             if not self.every_closed and closed_rows and _ended(store, read, call_id, present):
                 continue
             known = read.closed.get(call_id)
@@ -220,20 +198,22 @@ class StoreReader:
 
     def _native(self, store: Store, look: Look, call_id: CallId) -> Call:
         records, how = _observe(store, call_id, look)
-        shown = records.request
-        if shown is not None and self._expire(store, shown, records, look.now):
+        if self._expire(store, records, look.now):
             records, how = _observe(store, call_id, look)
-            shown = records.request
-        row = self._row(look, records, shown, how)
-        row = replace(row, seq=call_id[0], path=_request_path(store.path, call_id))
-        if shown is not None and how.state in _UNDECIDED:
-            differs = _projection_differs(store.path, shown.raw)
-            row = _with_cautions(row, shown, look, projection_differs=differs)
-        return Call(row, records, shown)
+        shown = records.request
+        circumstances = Circumstances(
+            path=request_path(store.path, call_id[0]),
+            projection_differs=shown is not None
+            and how.state in UNDECIDED
+            and _projection_differs(store.path, shown.raw),
+        )
+        return Call(row_of(self.settings, look, records, how, circumstances), records)
 
-    def _expire(self, store: Store, shown: Shown, records: CallRecords, now: Now) -> bool:
+    @staticmethod
+    def _expire(store: Store, records: CallRecords, now: Now) -> bool:
         """Record that a request ran out, if it did, nobody else has, and the store is ours."""
-        block = shown.block
+        shown = records.request
+        block = None if shown is None else shown.block
         due = (
             block is not None
             and block.expires_at is not None
@@ -244,7 +224,7 @@ class StoreReader:
             and not records.damaged
             and store.owner_uid == os.geteuid()
         )
-        if not due:
+        if shown is None or not due:
             return False
         try:
             return endings.expire(store, shown)
@@ -284,7 +264,7 @@ class StoreReader:
     ) -> frozenset[str]:
         """Give tools of closed calls, looking only as far as a waiting call needs it."""
         used = {row.tool for row in closed_rows if row.tool is not None}
-        wanted = {row.tool for row in open_rows if row.state in _UNDECIDED and row.tool} - used
+        wanted = {row.tool for row in open_rows if row.state in UNDECIDED and row.tool} - used
         seen = {row.seq for row in (*open_rows, *closed_rows)}
         older = [call_id for call_id in reversed(calls) if call_id[0] not in seen]
         for seq, _ in older[:_FIRST_TIME_LOOKS]:
@@ -308,26 +288,25 @@ class StoreReader:
 
     def _foreign_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
         closed: list[Row] = []
-        used: set[str] = set()
-        for call in self._foreign_calls(store, look):
+        for call in self._foreign_calls(store, look, read):
             if call.row.closed:
                 closed.append(call.row)
-                if call.row.tool is not None:
-                    used.add(call.row.tool)
             else:
                 yield call.row
-        read.used_tools = frozenset(used)
+        read.used_tools = frozenset(row.tool for row in closed if row.tool is not None)
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         yield from closed if self.every_closed else closed[-1:]
 
-    def _foreign_calls(self, store: Store, look: Look) -> Iterator[Call]:
+    def _foreign_calls(
+        self, store: Store, look: Look, read: StoreRead | None = None
+    ) -> Iterator[Call]:
         present: set[str] = set()
-        for path, claimed in _foreign_files(store):
+        for path, claimed in _foreign_files(store, read):
             try:
                 calls = foreign.show_foreign(path, store=store)
             except Unreadable as why:
                 if why.code != "absent":
-                    yield Call(broken_row(look.place, why.code, why.sentence, path), None, None)
+                    yield Call(broken_row(look.place, why.code, why.sentence, path))
                 continue
             for shown in calls:
                 if shown.call is None and not shown.checkpoint.resumable:
@@ -335,24 +314,36 @@ class StoreReader:
                     continue
                 present.add(shown.aid)
                 yield self._foreign(store, look, shown, claimed)
-        for _, aid in store.calls():
-            if aid is not None and aid not in present:
-                call = self._gone(store, look, aid)
-                if call is not None:
-                    yield call
+        if store.ledger_fd is not None:
+            yield from self._gone_calls(store, look, read, present)
 
     def _foreign(self, store: Store, look: Look, shown: Shown, claimed: str | None) -> Call:
         records, how = _observe(store, (None, shown.aid), look, shown)
         if shown.call is None and how.state is State.PENDING:
             how = replace(how, state=State.RESUMABLE)
-        row = self._row(look, records, shown, how)
         is_claimed = claimed == shown.aid and records.start is None
-        row = replace(row, path=shown.path, claimed=is_claimed)
-        if how.state in _UNDECIDED:
-            row = _with_cautions(row, shown, look)
-        elif is_claimed:
-            row = replace(row, warnings=strongest_first((*row.warnings, "claimed")))
-        return Call(row, records, shown)
+        circumstances = Circumstances(path=shown.path, claimed=is_claimed)
+        return Call(row_of(self.settings, look, records, how, circumstances), records)
+
+    def _gone_calls(
+        self, store: Store, look: Look, read: StoreRead | None, present: set[str]
+    ) -> Iterator[Call]:
+        """Give calls whose checkpoint is gone; what cannot change any more is read once."""
+        named = store.names()
+        names = _by_call(named)
+        known = {} if read is None else read.closed
+        for call_id in store.calls(named=named):
+            _, aid = call_id
+            if aid is None or aid in present:
+                continue
+            if call_id in known and known[call_id][0] == names[call_id]:
+                yield Call(known[call_id][1])
+                continue
+            call = self._gone(store, look, aid)
+            if call is not None:
+                if call.row.closed:
+                    known[call_id] = (names[call_id], call.row)
+                yield call
 
     def _gone(self, store: Store, look: Look, aid: str) -> Call | None:
         """Give a call whose checkpoint its program removed, from the bytes that were committed."""
@@ -360,181 +351,23 @@ class StoreReader:
         if records.decision is None and not records.damaged:
             # Committed for a decision that never came: nothing to tell.
             return None
-        row = self._row(look, records, records.request, how)
+        row = row_of(self.settings, look, records, how, Circumstances())
         # Nothing is left that an answer could change, unless it runs or may have run.
         over = how.state in {State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED}
-        return Call(replace(row, closed=row.closed or over), records, records.request)
-
-    # --- Rows ----------------------------------------------------------------------------------
-
-    def _row(self, look: Look, records: CallRecords, shown: Shown | None, how: Standing) -> Row:
-        place, state = look.place, look.lock
-        block = None if shown is None else shown.block
-        checkpoint = None if shown is None else shown.checkpoint
-        call = None if shown is None else shown.call
-        outcome, decision = records.outcome, records.decision
-        agent = place.name if block is None else block.agent
-        counters, limits, usage = budgets(checkpoint, block)
-        owner = records.start.owner if isinstance(records.start, Start) else state.owner
-        return Row(
-            id=records.aid or path_digest(place.store, records.seq),
-            system=system_name(checkpoint, block),
-            state=how.state,
-            source=place.source,
-            store=place.store,
-            agent=agent,
-            run=(checkpoint.trace_id if checkpoint else None) or path_text(place.run_folder),
-            outcome=None if outcome is None else outcome.outcome,
-            tool=None if call is None else call.tool,
-            arguments=MISSING if call is None else call.arguments,
-            item="" if shown is None else shown.item,
-            sha256=None if shown is None else shown.sha256,
-            same=None if call is None else same_digest(call),
-            counters=counters,
-            limits=limits,
-            usage=usage,
-            process=how.process,
-            pid=_pid(owner, state),
-            reason_code=how.code or (outcome.code if outcome is not None else None),
-            reason=how.sentence or None,
-            warnings=() if shown is None or call is None else call_warnings(shown.checkpoint, call),
-            asked_at=None if block is None else block.created_at,
-            file_time=_file_time(place.store, records.seq, shown),
-            expires_at=None if block is None else block.expires_at,
-            lapses_at=how.lapses_at,
-            decision=decision,
-            ended_at=None if outcome is None else outcome.ended_at,
-            started_at=records.start.at if isinstance(records.start, Start) else None,
-            preview="" if outcome is None else outcome.preview,
-            resumable_by=self._resumable_by(agent, place.store),
-            closed=outcome is not None,
-        )
-
-    def _resumable_by(self, agent: str, store: Path) -> str | None:
-        return None if launch_for(self.settings, agent=agent, store=store) is None else "settings"
+        return Call(replace(row, closed=row.closed or over), records)
 
 
 # --- Small facts -------------------------------------------------------------------------------
 
 
-def place_of(source: Path, found: Found) -> Place:
-    """Tell where a found folder belongs: a lane stands in its run folder and under its lock."""
-    run_folder = os.path.dirname(found.path) if is_lane(found.path) else found.path
-    lock_folder: str | None = None
-    for folder in (found.path, run_folder):
-        if os.path.lexists(os.path.join(folder, LOCK)):
-            lock_folder = folder
-            break
-    return Place(
-        source=source,
-        store=Path(found.path),
-        run_folder=Path(run_folder),
-        lock_folder=None if lock_folder is None else Path(lock_folder),
-        unsafe=found.unsafe,
-        linked=found.linked,
-    )
-
-
-def broken_row(place: Place, code: str, sentence: str, path: Path | None = None) -> Row:
-    """Give the row of what cannot be read, under the digest of its path."""
-    where = place.store if path is None else path
-    return Row(
-        id=path_digest(where),
-        system="",
-        state=State.UNREADABLE,
-        source=place.source,
-        store=place.store,
-        agent=place.name,
-        run=path_text(place.run_folder),
-        reason_code=code,
-        reason=sentence,
-        file_time=instant_of(stamp(os.fspath(where))),
-        path=where,
-    )
-
-
-def path_digest(path: Path, seq: int | None = None) -> str:
-    """Name what has no readable bytes: SHA-256 of its path."""
-    where = path if seq is None else path / APPROVALS / record_name("request", seq=seq, aid=None)
-    return hashlib.sha256(os.fsencode(where)).hexdigest()
-
-
-def same_digest(call: PendingCall) -> str | None:
-    """Give a digest over what a call does: its tool and arguments."""
-    try:
-        text = jsontext.canonical({"tool": call.tool, "arguments": call.arguments})
-    except ValueError:
-        return None
-    return hashlib.sha256(text).hexdigest()
-
-
-def system_name(checkpoint: Checkpoint | None, block: RequestBlock | None) -> str:
-    """Name the system of a row: ours for a native request, else the format's."""
-    if block is not None:
-        return NATIVE_SYSTEM
-    return "" if checkpoint is None else checkpoint.system
-
-
-def budgets(
-    checkpoint: Checkpoint | None, block: RequestBlock | None
-) -> tuple[Counters, Counters, Usage | None]:
-    """Give counters, limits and usage; what the agent does not report is None, never 0."""
-    if checkpoint is None:
-        return Counters(), Counters(), None
-    if block is None:
-        return checkpoint.counters, checkpoint.limits, checkpoint.usage
-    counted = checkpoint.counters
-    counters = Counters(
-        iteration=counted.iteration if "iteration" in block.reported else None,
-        tool_calls=counted.tool_calls if "tool_calls" in block.reported else None,
-        tokens=counted.tokens if "tokens" in block.reported else None,
-    )
-    limits = checkpoint.limits
-    if block.limits is not None:
-        limits = Counters(block.limits.iteration, block.limits.tool_calls, block.limits.tokens)
-    usage = checkpoint.usage
-    if block.usage is not None:
-        usage = Usage(block.usage.tokens_in, block.usage.tokens_out, block.usage.cache)
-    return counters, limits, usage
-
-
-def instant_of(of: Stamp) -> datetime | None:
-    """Give a file's mtime; None where there is no file or its time is no date."""
-    if not of:
-        return None
-    try:
-        return datetime.fromtimestamp(of[4] / 1e9, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
 def _turning_points(row: Row) -> Iterator[datetime]:
     if row.lapses_at is not None:
         yield row.lapses_at
-    if row.state in _UNDECIDED:
+    if row.state in UNDECIDED:
         if row.expires_at is not None:
             yield row.expires_at
         if row.asked_at is not None:
             yield row.asked_at + OLD_AFTER + timedelta(seconds=1)
-
-
-def _with_cautions(
-    row: Row,
-    shown: Shown,
-    look: Look,
-    *,
-    projection_differs: bool = False,
-) -> Row:
-    around = Surroundings(
-        native=shown.block is not None,
-        asked_at=row.asked_at,
-        counters=row.counters,
-        limits=row.limits,
-        projection_differs=projection_differs,
-        claimed=row.claimed,
-        unsafe=look.place.unsafe is not None,
-    )
-    return replace(row, warnings=cautions(row.warnings, shown, around, look.now.wall))
 
 
 def _lock_of(place: Place) -> LockState:
@@ -560,11 +393,13 @@ def _observe(
     return records, standing(records, look.now, lock=process, starter=starter)
 
 
-def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[int | None, frozenset[str]]:
-    names: dict[int | None, set[str]] = {}
+def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[CallId, frozenset[str]]:
+    """Group record names by number in a native store, by aid in a foreign one."""
+    names: dict[CallId, set[str]] = {}
     for name, parsed in named:
-        names.setdefault(parsed.seq, set()).add(name)
-    return {seq: frozenset(of) for seq, of in names.items()}
+        key = (parsed.seq, parsed.aid if parsed.seq is None else None)
+        names.setdefault(key, set()).add(name)
+    return {key: frozenset(of) for key, of in names.items()}
 
 
 def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]) -> bool:
@@ -582,13 +417,6 @@ def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]
     return True
 
 
-def _request_path(store: Path, call_id: CallId) -> Path | None:
-    seq, _ = call_id
-    if seq is None:
-        return None
-    return store / APPROVALS / record_name("request", seq=seq, aid=None)
-
-
 def _projection_differs(store: Path, raw: bytes) -> bool:
     """Tell whether pending.json is there and is not the open request."""
     path = os.fspath(store / PENDING)
@@ -604,9 +432,9 @@ def _projection_differs(store: Path, raw: bytes) -> bool:
         return why.code != "absent"
 
 
-def _foreign_files(store: Store) -> Iterator[tuple[Path, str | None]]:
+def _foreign_files(store: Store, read: StoreRead | None) -> Iterator[tuple[Path, str | None]]:
     """Give each checkpoint file of a foreign store, and the aid it was claimed as, if it was."""
-    for name in own_names(os.fspath(store.path)):
+    for name in own_names(os.fspath(store.path)) if read is None else read.found.files:
         yield store.path / name, None
     for path in foreign.claimed_checkpoints(store):
         yield path, path.parent.name
@@ -623,24 +451,6 @@ def _claimed_paths(shelf: str) -> Iterator[str]:
         yield folder
         for name in own_names(folder):
             yield os.path.join(folder, name)
-
-
-def _pid(owner: Owner | None, state: LockState) -> int | None:
-    """Give the pid of a call's process where it means something to this process."""
-    if owner is None or not owner.pid_ns or owner.pid_ns != current_owner().pid_ns:
-        return None
-    if state.owner == owner and state.process is Process.ELSEWHERE:
-        return None
-    return owner.pid
-
-
-def _file_time(store: Path, seq: int | None, shown: Shown | None) -> datetime | None:
-    if shown is not None and shown.file is not None:
-        return instant_of((0, 0, 0, 0, shown.file.identity.mtime_ns, 0))
-    if seq is None:
-        return None
-    path = _request_path(store, (seq, None))
-    return None if path is None else instant_of(stamp(os.fspath(path)))
 
 
 def _decided_at(row: Row) -> datetime:

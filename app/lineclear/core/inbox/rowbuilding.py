@@ -1,0 +1,246 @@
+"""Makes rows: one call as it stands in the ledger becomes what an operator sees of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
+from lineclear.core.checkpoints.warnings import call_warnings
+from lineclear.core.inbox.cautions import Surroundings, cautions
+from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.settings import Settings, launch_for
+from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
+from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
+from lineclear.core.ledger.liveness import LockState, Process, current_owner
+from lineclear.core.ledger.records import Owner, RequestBlock, Start
+from lineclear.core.ledger.state import Standing, State
+
+NATIVE_SYSTEM = "lineclear"
+UNDECIDED = frozenset({State.PENDING, State.HELD})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a store stands and whose it is."""
+
+    source: Path
+    store: Path
+    run_folder: Path
+    """The run folder of a lane, else the store itself."""
+    lock_folder: Path | None
+    unsafe: str | None = None
+    linked: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name an agent that does not name itself: by its folder, escaped where that is no text."""
+        return path_text(self.run_folder.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """When a store is looked at, and what is known of its process then."""
+
+    place: Place
+    lock: LockState
+    now: Now
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of a call beside its records."""
+
+    path: Path | None = None
+    """The file that holds its bytes."""
+    claimed: bool = False
+    projection_differs: bool = False
+
+
+def row_of(
+    settings: Settings,
+    look: Look,
+    records: CallRecords,
+    how: Standing,
+    circumstances: Circumstances,
+) -> Row:
+    """Give the row of a call from its records and where it stands."""
+    place, shown, start = look.place, records.request, records.start
+    block = None if shown is None else shown.block
+    checkpoint = None if shown is None else shown.checkpoint
+    call = None if shown is None else shown.call
+    outcome = records.outcome
+    agent = place.name if block is None else block.agent
+    counters, limits, usage = budgets(checkpoint, block)
+    asked_at = None if block is None else block.created_at
+    codes = () if checkpoint is None or call is None else call_warnings(checkpoint, call)
+    if shown is not None and (how.state in UNDECIDED or circumstances.claimed):
+        around = Surroundings(
+            native=block is not None,
+            asked_at=asked_at,
+            counters=counters,
+            limits=limits,
+            projection_differs=circumstances.projection_differs,
+            claimed=circumstances.claimed,
+            unsafe=place.unsafe is not None,
+        )
+        codes = cautions(codes, shown, around, look.now.wall)
+    launch = launch_for(settings, agent=agent, store=place.store)
+    owner = start.owner if isinstance(start, Start) else look.lock.owner
+    return Row(
+        id=records.aid or path_digest(place.store, records.seq),
+        system=system_name(checkpoint, block),
+        state=how.state,
+        source=place.source,
+        store=place.store,
+        agent=agent,
+        run=(checkpoint.trace_id if checkpoint else None) or path_text(place.run_folder),
+        outcome=None if outcome is None else outcome.outcome,
+        tool=None if call is None else call.tool,
+        arguments=MISSING if call is None else call.arguments,
+        item="" if shown is None else shown.item,
+        seq=records.seq,
+        sha256=None if shown is None else shown.sha256,
+        same=None if call is None else same_digest(call),
+        path=circumstances.path,
+        counters=counters,
+        limits=limits,
+        usage=usage,
+        process=how.process,
+        pid=_pid(owner, look.lock),
+        reason_code=how.code or (outcome.code if outcome is not None else None),
+        reason=how.sentence or None,
+        warnings=codes,
+        asked_at=asked_at,
+        file_time=_file_time(shown, circumstances.path),
+        expires_at=None if block is None else block.expires_at,
+        lapses_at=how.lapses_at,
+        decision=records.decision,
+        ended_at=None if outcome is None else outcome.ended_at,
+        started_at=start.at if isinstance(start, Start) else None,
+        preview="" if outcome is None else outcome.preview,
+        resumable_by=None if launch is None else "settings",
+        claimed=circumstances.claimed,
+        closed=outcome is not None,
+    )
+
+
+def place_of(source: Path, found: Found) -> Place:
+    """Tell where a found folder belongs: a lane stands in its run folder and under its lock."""
+    run_folder = os.path.dirname(found.path) if is_lane(found.path) else found.path
+    lock_folder: str | None = None
+    for folder in (found.path, run_folder):
+        if os.path.lexists(os.path.join(folder, LOCK)):
+            lock_folder = folder
+            break
+    return Place(
+        source=source,
+        store=Path(found.path),
+        run_folder=Path(run_folder),
+        lock_folder=None if lock_folder is None else Path(lock_folder),
+        unsafe=found.unsafe,
+        linked=found.linked,
+    )
+
+
+def broken_row(place: Place, code: str, sentence: str, path: Path | None = None) -> Row:
+    """Give the row of what cannot be read, under the digest of its path."""
+    where = place.store if path is None else path
+    return Row(
+        id=path_digest(where),
+        system="",
+        state=State.UNREADABLE,
+        source=place.source,
+        store=place.store,
+        agent=place.name,
+        run=path_text(place.run_folder),
+        reason_code=code,
+        reason=sentence,
+        file_time=instant_of(stamp(os.fspath(where))),
+        path=where,
+    )
+
+
+def path_digest(path: Path, seq: int | None = None) -> str:
+    """Name what has no readable bytes: SHA-256 of its path."""
+    where = path if seq is None else path / APPROVALS / record_name("request", seq=seq, aid=None)
+    return hashlib.sha256(os.fsencode(where)).hexdigest()
+
+
+def same_digest(call: PendingCall) -> str | None:
+    """Give a digest over what a call does: its tool and arguments."""
+    try:
+        text = jsontext.canonical({"tool": call.tool, "arguments": call.arguments})
+    except ValueError:
+        return None
+    return hashlib.sha256(text).hexdigest()
+
+
+def system_name(checkpoint: Checkpoint | None, block: RequestBlock | None) -> str:
+    """Name the system of a row: ours for a native request, else the format's."""
+    if block is not None:
+        return NATIVE_SYSTEM
+    return "" if checkpoint is None else checkpoint.system
+
+
+def budgets(
+    checkpoint: Checkpoint | None, block: RequestBlock | None
+) -> tuple[Counters, Counters, Usage | None]:
+    """Give counters, limits and usage; what the agent does not report is None, never 0."""
+    if checkpoint is None:
+        return Counters(), Counters(), None
+    if block is None:
+        return checkpoint.counters, checkpoint.limits, checkpoint.usage
+    counted = checkpoint.counters
+    counters = Counters(
+        iteration=counted.iteration if "iteration" in block.reported else None,
+        tool_calls=counted.tool_calls if "tool_calls" in block.reported else None,
+        tokens=counted.tokens if "tokens" in block.reported else None,
+    )
+    limits = checkpoint.limits
+    if block.limits is not None:
+        limits = Counters(block.limits.iteration, block.limits.tool_calls, block.limits.tokens)
+    usage = checkpoint.usage
+    if block.usage is not None:
+        usage = Usage(block.usage.tokens_in, block.usage.tokens_out, block.usage.cache)
+    return counters, limits, usage
+
+
+def instant_of(of: Stamp) -> datetime | None:
+    """Give a file's mtime; None where there is no file or its time is no date."""
+    return _instant(of[4]) if of else None
+
+
+def _instant(mtime_ns: int) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(mtime_ns / 1e9, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def request_path(store: Path, seq: int | None) -> Path | None:
+    """Give where a native request stands; None for a foreign call."""
+    if seq is None:
+        return None
+    return store / APPROVALS / record_name("request", seq=seq, aid=None)
+
+
+def _pid(owner: Owner | None, state: LockState) -> int | None:
+    """Give the pid of a call's process where it means something to this process."""
+    if owner is None or not owner.pid_ns or owner.pid_ns != current_owner().pid_ns:
+        return None
+    if state.owner == owner and state.process is Process.ELSEWHERE:
+        return None
+    return owner.pid
+
+
+def _file_time(shown: Shown | None, path: Path | None) -> datetime | None:
+    if shown is not None and shown.file is not None:
+        return _instant(shown.file.identity.mtime_ns)
+    return None if path is None else instant_of(stamp(os.fspath(path)))
