@@ -131,7 +131,7 @@ def test_no_such_call(tmp_path):
 
 def two_names_with_one_prefix(folder):
     """Find two store names whose rows, named after their paths, share their first 8 digits."""
-    seen = {}
+    seen: dict[str, str] = {}
     for number in itertools.count():
         path = f"{folder}/{number}/pending.json"
         prefix = hashlib.sha256(os.fsencode(path)).hexdigest()[:8]
