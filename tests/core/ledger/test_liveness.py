@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -170,11 +171,29 @@ def test_a_proc_of_another_namespace_tells_nothing():
 
 
 def test_a_starter_out_of_sight_is_dead_when_its_own_lock_is_free():
-    me = liveness.current_owner().model_copy(update={"pid_ns": "pid:[1]"})
-    free = LockState(held=False, owner=me, process=Process.DEAD)
-    assert starter_process(me, free) is Process.DEAD
-    held = LockState(held=True, owner=me, process=Process.ALIVE)
-    assert starter_process(me, held) is Process.UNKNOWN
-    of_another = LockState(held=False, owner=liveness.current_owner(), process=Process.DEAD)
-    assert starter_process(me, of_another) is Process.UNKNOWN
-    assert starter_process(liveness.current_owner(), free) is Process.ALIVE
+    me = liveness.current_owner()
+    hidden = me.model_copy(update={"pid_ns": "pid:[1]"})
+    free = LockState(held=False, owner=hidden, process=Process.DEAD, local=True)
+    assert starter_process(hidden, free) is Process.DEAD
+    assert starter_process(hidden, replace(free, owner=None)) is Process.DEAD
+    # Not where others may hold it unseen, nor of another boot, nor in a store without the lock.
+    assert starter_process(hidden, replace(free, local=False)) is Process.UNKNOWN
+    assert starter_process(hidden, LockState(held=None, owner=None)) is Process.UNKNOWN
+    assert starter_process(hidden, free, native=False) is Process.UNKNOWN
+    far = hidden.model_copy(update={"boot_id": OTHER_BOOT, "host": "elsewhere.example"})
+    assert starter_process(far, free) is Process.ELSEWHERE
+    # Whoever can be looked up is told by the process itself.
+    assert starter_process(me, free) is Process.ALIVE
+
+
+def test_a_starter_out_of_sight_is_dead_when_a_younger_process_holds_the_lock():
+    hidden = liveness.current_owner().model_copy(update={"pid_ns": "pid:[1]"})
+    held = LockState(held=True, owner=hidden, process=Process.ALIVE, local=True)
+    assert starter_process(hidden, held) is Process.UNKNOWN
+    younger = hidden.model_copy(update={"pid": 7, "start_ticks": hidden.start_ticks + 1})
+    assert starter_process(hidden, replace(held, owner=younger)) is Process.DEAD
+    # The starter may be a forked child of an older holder.
+    older = hidden.model_copy(update={"pid": 7, "start_ticks": hidden.start_ticks - 1})
+    assert starter_process(hidden, replace(held, owner=older)) is Process.UNKNOWN
+    unknown = hidden.model_copy(update={"start_ticks": 0})
+    assert starter_process(unknown, replace(held, owner=younger)) is Process.UNKNOWN

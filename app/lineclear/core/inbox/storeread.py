@@ -383,7 +383,7 @@ def _observe(
     records = store.records(*call_id)
     starter = None
     if isinstance(records.start, Start) and records.outcome is None:
-        starter = starter_process(records.start.owner, look.lock)
+        starter = starter_process(records.start.owner, look.lock, native=store.native)
         if starter is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(*call_id)

@@ -14,13 +14,13 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, Refusal, Unreadable
-from lineclear.core.ledger import liveness
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
 from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
 from lineclear.core.ledger.records import (
     LAPSING,
@@ -335,7 +335,7 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
         return
     if isinstance(start, Revoked):
         raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
-    process = liveness.process_of(start.owner)
+    process = starter_of(store.path, start.owner, native=store.native)
     if _outcome_stands(store, shown):
         raise _already_ended(store, shown)
     if process is not Process.DEAD:

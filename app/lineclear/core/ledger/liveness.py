@@ -42,6 +42,8 @@ class LockState:
     process: Process = Process.UNKNOWN
     note: str = ""
     """For example "held by a child of the dead agent"."""
+    local: bool = False
+    """Whether only this machine can hold it, so that a free lock means that nobody does."""
 
 
 def current_owner() -> Owner:
@@ -124,13 +126,20 @@ def _describe(pid: int) -> Owner:
     )
 
 
-def starter_process(owner: Owner, lock: LockState) -> Process:
-    """Tell whether the process that committed a start record lives, by its pid or by its lock.
+def starter_process(owner: Owner, lock: LockState, *, native: bool = True) -> Process:
+    """Tell whether the process that committed a start record lives, by its pid or by the lock.
 
-    A lock that this process held and nobody holds any more tells it dead also where its pid cannot
-    be looked up, for example from outside its container.
+    In a NATIVE store whoever starts holds the agent's lock, and forked children of the holder
+    share it. So a starter whose pid cannot be looked up from here, for example one in a container,
+    is dead where its boot is this one and the lock is free, or held by a process younger than it.
     """
     seen = process_of(owner)
-    if seen is Process.UNKNOWN and lock.owner == owner and lock.held is False:
-        return lock.process
-    return seen
+    here = bool(owner.boot_id) and owner.boot_id == boot_id()
+    if seen is not Process.UNKNOWN or not (native and here and lock.local and owner.start_ticks):
+        return seen
+    if lock.held is False:
+        return Process.DEAD
+    holder = lock.owner
+    if lock.held is None or holder is None or holder.boot_id != owner.boot_id:
+        return seen
+    return Process.DEAD if holder.start_ticks > owner.start_ticks else seen

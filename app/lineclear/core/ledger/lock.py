@@ -27,7 +27,7 @@ from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, oserrors
 from lineclear.core.ledger._platform import folders, system
 from lineclear.core.ledger.folders import make_folders, sync_path
-from lineclear.core.ledger.layout import LOCK
+from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
 
@@ -37,6 +37,7 @@ _LOOKS = 8
 _MAX_BYTES = 16 << 10
 _MAX_ARGUMENTS = 64
 _MAX_ARGV_CHARACTERS = 2_000
+_NO_LOCK = LockState(held=None, owner=None)
 _SHARED_FOLDER = stat.S_ISGID | stat.S_IWGRP
 _SHARED_MODE = 0o640
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -132,7 +133,7 @@ def look(folder: Path) -> LockState:
     try:
         fd = os.open(folder / LOCK, os.O_RDONLY | _SAFE)
     except FileNotFoundError:
-        return LockState(held=None, owner=None)
+        return _NO_LOCK
     except OSError as why:
         note = "agent.lock is a symbolic link" if why.errno == errno.ELOOP else oserrors.reason(why)
         return LockState(held=None, owner=None, note=note)
@@ -147,6 +148,22 @@ def look(folder: Path) -> LockState:
         return LockState(held=None, owner=None, note=oserrors.reason(why))
     finally:
         _close(fd)
+
+
+def look_for(store: Path) -> LockState:
+    """Look at the lock of a store's agent: its own, or for a lane that of its run folder."""
+    seen = look(store)
+    if seen == _NO_LOCK and LANE_NAME.fullmatch(store.name):
+        return look(store.parent)
+    return seen
+
+
+def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
+    """Tell whether the process that committed a start record in a store lives."""
+    seen = liveness.process_of(owner)
+    if seen is not Process.UNKNOWN or not native:
+        return seen
+    return liveness.starter_process(owner, look_for(store))
 
 
 # --- Taking it ---------------------------------------------------------------------------------
@@ -281,7 +298,8 @@ def _look_at(fd: int) -> LockState:
 
 def _judge(holder: _Holder | None, process: Process, *, held: bool, local: bool) -> LockState:
     if holder is None:
-        return LockState(held=held, owner=None, note="agent.lock does not say who holds it")
+        note = "agent.lock does not say who holds it"
+        return LockState(held=held, owner=None, note=note, local=local)
     owner = holder.owner
     here = bool(owner.boot_id) and owner.boot_id == liveness.boot_id()
     note = ""
@@ -298,7 +316,7 @@ def _judge(holder: _Holder | None, process: Process, *, held: bool, local: bool)
             process = Process.DEAD
         elif process is Process.ALIVE:
             process = Process.UNKNOWN
-    return LockState(held=held, owner=owner, argv=holder.argv, process=process, note=note)
+    return LockState(held, owner, holder.argv, process, note, local)
 
 
 def _read(fd: int) -> bytes:

@@ -14,6 +14,7 @@ from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import expire, expired
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Revoked, Start, new_nonce
 from lineclear.core.ledger.store import CallRecords, Shown, Store
@@ -113,7 +114,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
         settle_revoked(store, shown, start)
         records = store.known_records(seq, aid)
         return Observed(records, records.outcome)
-    process = liveness.process_of(start.owner)
+    process = starter_of(store.path, start.owner, native=store.native)
     # Looked at after the process: it may have ended in good order meanwhile.
     store.sync()
     outcome = _outcome(store, shown)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from lineclear.core.ledger import liveness
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.layout import RecordKind, parse_name
 from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.records import Decision, Revoked, Start
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
@@ -84,7 +84,7 @@ def observe(
     records = store.records(seq, aid)
     starter = None
     if isinstance(records.start, Start) and records.outcome is None:
-        starter = liveness.process_of(records.start.owner)
+        starter = starter_of(store.path, records.start.owner, native=store.native)
         if starter is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(seq, aid)
