@@ -1,7 +1,9 @@
 """A dead agent is started again by the operator, through the command in the settings."""
 
 import json
+import os
 import signal
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +120,7 @@ def test_a_foreign_store_is_claimed_relaunched_and_its_next_call_appears_under_i
     assert effects(done) == ["delete_file /srv/a"]
     (outcome,) = records(foreign, "outcome")
     assert outcome["exit_code"] == 0
-    assert "delete_file" in outcome["result"]
+    assert '"observation": "done"' in outcome["result"]
     assert not (foreign / "pending.json").exists()
 
     (next_row,) = (row for row in listed() if row["state"] == "pending")
@@ -165,6 +167,78 @@ def test_a_foreign_checkpoint_that_was_replaced_is_not_run_on_the_old_approval(
     assert fresh["id"] != row["id"]
     assert effects(done) == []
     assert path.read_text() == other, "whatever was tried, the new call is in its place"
+
+
+def resumes_with(*options: str, done: Path) -> None:
+    """Set another resume command for foreign stores."""
+    resume = command("foreign", "{store}", done, "2", *options)
+    settings(launch=[{"source": str(agents_folder()), **resume}])
+
+
+def test_a_modified_foreign_call_is_handed_over_in_its_systems_own_words(foreign: Path, done: Path):
+    (row,) = listed()
+    changed = '{"path": "/tmp/b"}'
+    lineclear("modify", row["id"], "--arguments", changed, "--note", "narrowed", expect=0)
+    (decision,) = records(foreign, "decision")
+    assert decision["native"] == {"Modify": {"arguments": {"path": "/tmp/b"}, "note": "narrowed"}}
+    lineclear("relaunch", row["id"], expect=0)
+    wait_for("the outcome", lambda: row_of(row["id"])["outcome"] == "ok")
+    assert effects(done) == ["delete_file /tmp/b"]
+
+
+def test_a_denied_foreign_call_is_resumed_without_running(foreign: Path, done: Path):
+    (row,) = listed()
+    lineclear("deny", row["id"], "--reason", "keep it", expect=0)
+    (decision,) = records(foreign, "decision")
+    assert decision["native"] == {"Deny": {"reason": "keep it"}}
+    lineclear("relaunch", row["id"], expect=0)
+    wait_for("the next call", lambda: any(each["state"] == "pending" for each in listed()))
+    (fresh,) = (each for each in listed() if each["state"] == "pending")
+    shown = lineclear("show", fresh["id"], "--json").json
+    assert shown["steps"][0]["observation"] == "[DENIED by approval: keep it]"
+    assert effects(done) == []
+    wait_for("the outcome", lambda: row_of(row["id"])["outcome"] is not None)
+    assert row_of(row["id"])["outcome"] == "denied"
+
+
+def test_a_resume_command_that_fails_is_told_with_its_exit_code(foreign: Path, done: Path):
+    resumes_with("--fail", done=done)
+    (row,) = listed()
+    lineclear("approve", row["id"], expect=0)
+    lineclear("relaunch", row["id"], expect=0)
+    wait_for("the outcome", lambda: row_of(row["id"])["outcome"] == "error")
+    (outcome,) = records(foreign, "outcome")
+    assert outcome["exit_code"] == 3
+    assert effects(done) == ["delete_file /srv/a"]
+
+
+def test_a_foreign_call_whose_relaunch_was_killed_may_have_run(foreign: Path, done: Path):
+    resumes_with("--hang", done=done)
+    (row,) = listed()
+    lineclear("approve", row["id"], expect=0)
+    lineclear("relaunch", row["id"], expect=0)
+    wait_for("the effect", lambda: effects(done))
+    assert row_of(row["id"])["state"] == "running"
+    (start,) = records(foreign, "start")
+    os.kill(start["owner"]["pid"], signal.SIGKILL)
+    wait_for("the end", lambda: row_of(row["id"])["state"] == "uncertain")
+    assert lineclear("relaunch", row["id"]).code == 7
+    lineclear("resolve", row["id"], "--ran", "--note", "the file is gone", expect=0)
+    assert row_of(row["id"])["outcome"] == "resolved"
+    assert effects(done) == ["delete_file /srv/a"]
+    # What hangs there is the test's to end.
+    ended = [int(line.split()[0]) for line in processes("tests.e2e.agents.foreign", str(foreign))]
+    for pid in ended:
+        os.kill(pid, signal.SIGKILL)
+    assert len(ended) == 1
+
+
+def processes(*words: str) -> list[str]:
+    """The lines of ps with all these words in their commands."""
+    lines = subprocess.run(
+        ["ps", "-ww", "-eo", "pid=,args="], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return [line for line in lines if all(word in line for word in words)]
 
 
 # --- From the window ---
