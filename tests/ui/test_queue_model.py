@@ -126,6 +126,7 @@ def test_arrivals_wait_behind_the_pill(model):
     add(model, a_row(1), a_row(9))
     held: list[int] = []
     model.held_changed.connect(held.append)
+    model.keeps_still = lambda: True
     model.may_insert = lambda _place: False
     add(model, a_row(5), a_row(4))
     assert ids(model) == [9, 1]
@@ -138,6 +139,7 @@ def test_arrivals_wait_behind_the_pill(model):
 
 def test_a_held_arrival_that_is_gone_again_never_shows(model):
     add(model, a_row(1))
+    model.keeps_still = lambda: True
     model.may_insert = lambda _place: False
     add(model, a_row(2), a_row(3))
     model.apply(Diff(removed=(row_id(2),), changed=(a_row(3, state=State.RUNNING),)))

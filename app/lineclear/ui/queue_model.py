@@ -88,8 +88,10 @@ class QueueModel(QAbstractTableModel):
         self._scope = Scope()
         self._column = int(Column.AGE)
         self._reverse = False
+        self.keeps_still: Callable[[], bool] = lambda: False
+        """Asked before arrivals go in: True when somebody's hand or pointer is in the table."""
         self.may_insert: Callable[[int], bool] = lambda _position: True
-        """Asked before each insert: False keeps the arrival behind the pill."""
+        """Asked for each of them then: False keeps the arrival behind the pill."""
         self.pinned: Callable[[str], bool] = lambda _id: False
         """Asked before a listed row leaves: True keeps it as a tombstone."""
 
@@ -223,7 +225,8 @@ class QueueModel(QAbstractTableModel):
         now = self._now()
         wanted = [row.id for row in self._candidates() if self._belongs(row, scope, now)]
         for row_id in wanted:
-            self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
+            if row_id not in self._keys:
+                self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
         wanted.sort(key=self._keys.__getitem__, reverse=self._reverse)
         self._replace_order(wanted)
         self.held_changed.emit(0)
@@ -238,8 +241,8 @@ class QueueModel(QAbstractTableModel):
         self.layoutAboutToBeChanged.emit()
         before = self.persistentIndexList()
         ids = [self._order[index.row()] for index in before]
-        for row_id in self._order:
-            self._keys[row_id] = cells.sort_key(self._rows[row_id], column)
+        # Rows that are not listed get their key when they are.
+        self._keys = {row_id: cells.sort_key(self._rows[row_id], column) for row_id in self._order}
         self._order.sort(key=self._keys.__getitem__, reverse=self._reverse)
         where = {row_id: place for place, row_id in enumerate(self._order)} if ids else {}
         after = [
@@ -292,6 +295,8 @@ class QueueModel(QAbstractTableModel):
         if before is not None:
             self._uncount(before)
         self._rows[row.id] = row
+        if row.id not in self._listed:
+            self._keys.pop(row.id, None)
         self._gone.discard(row.id)
         self._cells.pop(row.id, None)
         self._hay.pop(row.id, None)
@@ -389,9 +394,10 @@ class QueueModel(QAbstractTableModel):
 
     def _arrive(self, arrivals: list[str]) -> None:
         free: list[str] = []
+        quiet = bool(arrivals) and self.keeps_still()
         for row_id in arrivals:
             self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
-            if self.may_insert(self._bisect(self._keys[row_id])):
+            if not quiet or self.may_insert(self._bisect(self._keys[row_id])):
                 free.append(row_id)
             else:
                 self._held[row_id] = None
@@ -410,13 +416,13 @@ class QueueModel(QAbstractTableModel):
             return
         # From the end, so that earlier places stay right; neighbours go in together.
         runs: list[tuple[int, list[str]]] = []
-        for row_id in ids:
+        for row_id in ids if len(ids) < 4 * RUNS_AT_MOST else ():
             place = self._bisect(self._keys[row_id])
             if runs and runs[-1][0] == place:
                 runs[-1][1].append(row_id)
             else:
                 runs.append((place, [row_id]))
-        if len(runs) > RUNS_AT_MOST:
+        if not runs or len(runs) > RUNS_AT_MOST:
             # One by one into the list, moving memory, is cheaper than sorting all of it anew.
             self.rebuilding.emit()
             self.beginResetModel()

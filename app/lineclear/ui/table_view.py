@@ -66,6 +66,7 @@ class QueueView(QTableView):
         self._shape(look)
         self.setModel(model)
         self._columns()
+        model.keeps_still = self._quiet
         model.may_insert = self._may_insert
         model.pinned = self._pinned
         model.rowsInserted.connect(self._keep_place_after_insert)
@@ -197,7 +198,7 @@ class QueueView(QTableView):
         return busy or self.viewport().underMouse()
 
     def _may_insert(self, position: int) -> bool:
-        if position >= self._queue.rowCount() or not self._quiet():
+        if position >= self._queue.rowCount():
             return True
         first = self.rowAt(0)
         last = self.rowAt(self.viewport().height() - 1)
