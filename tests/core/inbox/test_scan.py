@@ -764,3 +764,18 @@ def test_a_folder_that_cannot_be_listed_is_told(source):
     rows, ok, sentence = as_nobody(source, look)
     assert (rows, ok) == (0, False)
     assert sentence == f"{source}/closed cannot be looked into: Permission denied."
+
+
+def test_a_root_that_goes_away_during_a_walk_takes_no_rows_along(source):
+    for number in range(60):
+        foreign(source / f"bot{number:02}")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    assert len(list(scanner.scan_source(setting))) == 60
+    steps = scanner.steps(setting)
+    assert next(steps) is None
+    source.rename(source.with_name("aside"))
+    assert [step for step in steps if step is not None] == []
+    assert len(scanner.stores) == 60
+    assert list(scanner.scan_source(setting)) == []
+    assert not scanner.health()[0].ok

@@ -100,6 +100,8 @@ class Scanner:
         except OSError as why:
             self._lose(state, why)
             return
+        if state.walker.moved:
+            return
         state.missing_since, state.trouble, state.scanned = None, "", True
         if not state.walker.overfull:
             yield from self._vanished(state, walk)

@@ -145,6 +145,8 @@ class Walker:
     """Folders that could not be listed in the last walk, with the reason."""
     overfull: bool = False
     """The last walk stopped at `MAX_FOLDERS`."""
+    moved: bool = False
+    """The root went away, or was swapped, during the last walk: what was not seen may exist."""
     _folders: dict[str, Folder] = field(default_factory=dict)
     _founds: dict[str, tuple[Folder, Found]] = field(default_factory=dict)
     _rules: tuple[tuple[FileRule, re.Pattern[str]], ...] = field(
@@ -157,10 +159,13 @@ class Walker:
         Raises OSError when the root itself cannot be listed.
         """
         os.scandir(self.root).close()
+        began = stamp(self.root)[:2]
         self.troubles.clear()
-        self.overfull = False
+        self.overfull = self.moved = False
         before, self._folders = self._folders, {}
         yield from self._below(self.root, 0, None, before)
+        # Not to be found is only what was not found in a root that stayed.
+        self.moved = stamp(self.root)[:2] != began
 
     def walk_from(self, path: str) -> Iterator[Found | None]:
         """Walk as `walk` does, but only PATH and what is below it; the root alone by itself."""

@@ -51,6 +51,8 @@ _DEAF_WALKS = 2
 _DEAF_LISTENERS = 3
 """So many deaf listeners in turn mean that the system tells nothing there, as on network mounts."""
 _FAILURE_SHOWN_S = 30.0
+_LIMITED_S = 300.0
+"""The same when the system's number of watched folders is used up."""
 _STEADY_S = 60.0
 """A listener that lived this long starts again at once."""
 
@@ -105,21 +107,17 @@ class _Watched:
     """Only walks show changes here: by choice, or because the system tells nothing."""
 
     @property
-    def waits(self) -> bool:
-        """The first walk has to come after the listener, which has yet to say that it began."""
-        return (
-            not self.scanned
-            and self.listener is not None
-            and self.listener.alive
-            and not self.listening
-        )
+    def dead(self) -> bool:
+        """Nobody listens although somebody should."""
+        if self.polled or self.identity is None:
+            return False
+        return self.listener is None or not self.listener.alive
 
     @property
     def due(self) -> float:
-        """When there is something to walk."""
-        if self.waits:
-            return float("inf")
-        return self.next_walk if self.walk is None else self.resume_at
+        """When there is something to do."""
+        walk = self.next_walk if self.walk is None else self.resume_at
+        return min(walk, self.retry_at) if self.dead else walk
 
     @property
     def share(self) -> float:
@@ -221,6 +219,8 @@ class InboxWatcher:
             self._tick(state, now)
         self._look_later(state, now)
         for watched in list(state.watched.values()):
+            if watched.dead and now >= watched.retry_at:
+                self._restart(watched, now)
             self._walk(state, watched)
         self._note_complete(state)
         self._publish_health(state)
@@ -328,12 +328,6 @@ class InboxWatcher:
             watched.polled = watched.setting.polling
             if identity is not None:
                 self._attend(watched, now)
-            return
-        if identity is None or watched.polled:
-            return
-        dead = watched.listener is None or not watched.listener.alive
-        if dead and now >= watched.retry_at:
-            self._restart(watched, now)
 
     def _restart(self, watched: _Watched, now: float) -> None:
         if watched.listener is not None:
@@ -351,7 +345,8 @@ class InboxWatcher:
             watched.listening, watched.began_at = True, now
             if watched.failures <= 1:
                 watched.trouble = ""
-            # What changed before it listened has to be looked for.
+            # What changed before it listened has to be looked for once more. The first walk does
+            # not wait for it: a large folder takes long to listen to.
             watched.walk_now()
         elif news.ended is not None:
             self._note_end(watched, news, now)
@@ -367,7 +362,7 @@ class InboxWatcher:
             watched.failures = 0
         pause = _BACKOFF_S[min(watched.failures, len(_BACKOFF_S) - 1)]
         watched.failures += 1
-        watched.retry_at = now + pause
+        watched.retry_at = now + (_LIMITED_S if news.limited else pause)
         path = path_text(watched.setting.path)
         if news.limited:
             watched.trouble = (
@@ -386,7 +381,7 @@ class InboxWatcher:
     def _walk(self, state: _State, watched: _Watched) -> None:
         """Work one slice of a source's walk, if one is due."""
         now = time.monotonic()
-        if now < watched.due:
+        if now < (watched.next_walk if watched.walk is None else watched.resume_at):
             return
         first = not watched.scanned
         if watched.walk is None:
