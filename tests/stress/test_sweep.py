@@ -25,7 +25,7 @@ STOPS = {
 
 @pytest.mark.parametrize("step", STOPS)
 def test_no_kill_and_no_failing_call_breaks_a_promise(step, harness, full):
-    every, errnos = (1, 6) if full else (2, 2)
+    every, errnos = (1, 6) if full else (3, 2)
     report = harness("sweep", step, "--every", every, "--errnos", errnos)
     assert report["violations"] == []
     assert report["kills"] * every >= STOPS[step]

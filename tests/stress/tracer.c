@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { GO_ON = 0, KILL = 1 }; /* a negative answer: fail the call with that errno */
+/* A negative answer: fail the call with that errno. SKIP: do not do it and say that it is done. */
+enum { GO_ON = 0, KILL = 1, SKIP = 2 };
 
 struct moment {
     uint8_t op; /* PTRACE_SYSCALL_INFO_ENTRY or _EXIT */
@@ -67,7 +68,8 @@ static int put_result(pid_t child, int64_t value) {
 
 /* Follows CHILD to its end; gives its wait status, or -1 with errno. */
 int follow(pid_t child, ask decide) {
-    int status, failing = 0;
+    int status, replaced = 0;
+    int64_t result = 0;
     long number = -1;
     uint64_t arguments[6] = {0};
 
@@ -93,13 +95,13 @@ int follow(pid_t child, ask decide) {
         if (entering) {
             number = (long)now.u.entry.number;
             for (int i = 0; i < 6; i++) arguments[i] = now.u.entry.arguments[i];
-            failing = 0;
             answer = decide(1, number, arguments, 0);
             if (answer != GO_ON && skip_call(child)) return -1;
-            if (answer < 0) failing = answer;
-        } else if (failing) {
-            if (put_result(child, failing)) return -1;
-            failing = 0;
+            replaced = answer < 0 || answer == SKIP;
+            result = answer < 0 ? answer : 0;
+        } else if (replaced) {
+            if (put_result(child, result)) return -1;
+            replaced = 0;
             answer = GO_ON;
         } else {
             answer = decide(0, number, arguments, now.u.leave.value);

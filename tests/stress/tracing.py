@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 SOURCE = Path(__file__).with_name("tracer.c")
-GO_ON, KILL = 0, 1
+GO_ON, KILL, SKIP = 0, 1, 2
 _END = 0x5EED
 _ASK = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.POINTER(ctypes.c_uint64), ctypes.c_int64

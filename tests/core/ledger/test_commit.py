@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.errors import NotConfirmed
-from lineclear.core.ledger.commit import Commit, commit, replace, sync_folder
+from lineclear.core.ledger.commit import Commit, commit, remove_leftovers, replace, sync_folder
 from tests.core.ledger import refusing
 
 MINE = b'{"nonce":"00000000000000000000000000000001"}'
@@ -225,6 +225,42 @@ def test_a_link_that_fails_for_another_reason_is_not_confirmed(tmp_path):
     (line,) = refused(tmp_path, {"linkat": errno.EIO}, "commit", "slot", "mine")
     assert line.startswith("not_confirmed Not confirmed: the disk reports an error")
     assert names(tmp_path) == []
+
+
+def test_only_what_a_killed_writer_left_long_ago_is_removed(folder, tmp_path):
+    old, new = (tmp_path / f".tmp.{digit * 32}" for digit in "01")
+    other = tmp_path / ".tmp.not-ours"
+    for path in (old, new, other, tmp_path / "000001.request.json"):
+        path.touch()
+        if path != new:
+            os.utime(path, (1_000_000_000, 1_000_000_000))
+    remove_leftovers(folder)
+    assert names(tmp_path) == sorted([new.name, other.name, "000001.request.json"])
+
+
+def test_a_writer_whose_temporary_was_removed_writes_anew(folder, tmp_path):
+    stop = threading.Event()
+
+    def remove() -> None:
+        while not stop.is_set():
+            for path in tmp_path.glob(".tmp.*"):
+                path.unlink(missing_ok=True)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    answers: list[Commit | NotConfirmed] = []
+    try:
+        for number in range(50):
+            try:
+                answers.append(commit(folder, f"slot-{number}", MINE))
+            except NotConfirmed as why:
+                answers.append(why)
+    finally:
+        stop.set()
+        remover.join()
+    for number, answer in enumerate(answers):
+        stands = (tmp_path / f"slot-{number}").exists()
+        assert stands or isinstance(answer, NotConfirmed)
 
 
 def test_replace_puts_the_whole_text_in_place(folder, tmp_path):

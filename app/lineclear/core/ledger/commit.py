@@ -7,6 +7,7 @@ import errno
 import logging
 import os
 import stat
+import time
 from enum import Enum
 
 from lineclear.core.errors import NotConfirmed, StoreRefused
@@ -17,6 +18,7 @@ from lineclear.core.ledger.layout import TEMPORARY_NAME, temporary_name
 _log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3
+_LEFT_S = 3600.0
 # What link(2) answers where there are no hard links: FAT, some SMB and FUSE, some sandboxes.
 _NO_LINKS = frozenset({errno.EPERM, errno.EACCES, errno.EOPNOTSUPP, errno.ENOSYS})
 NO_EXCLUSIVE_RENAME = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM})
@@ -83,6 +85,20 @@ def sync_folder(dir_fd: int) -> None:
             f"{oserrors.folder_name(dir_fd)} may not outlast a power loss; "
             f"{oserrors.cure(why)} and try again."
         ) from why
+
+
+def remove_leftovers(dir_fd: int) -> None:
+    """Remove the temporaries of writers that were killed, once they are an hour old.
+
+    They do no harm, but nobody else ever would. A writer that lives and is as slow as that finds
+    its own gone and writes it anew.
+    """
+    with contextlib.suppress(OSError):
+        for name in os.listdir(dir_fd):
+            if TEMPORARY_NAME.fullmatch(name) is None:
+                continue
+            if time.time() - folders.status(dir_fd, name).st_mtime > _LEFT_S:
+                folders.remove(dir_fd, name)
 
 
 def _commit_once(dir_fd: int, name: str, data: bytes, mode: int) -> Commit:

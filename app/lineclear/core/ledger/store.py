@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.calls import CallRecords, Shown
-from lineclear.core.ledger.commit import Commit, commit, replace, sync_folder
+from lineclear.core.ledger.commit import Commit, commit, remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
     make_folder,
@@ -130,7 +130,11 @@ class Store:
                 f"Not confirmed: {oserrors.reason(why)}, making {visible_line(str(path))}; "
                 f"{oserrors.cure(why)} and try again."
             ) from why
-        return cls(path, operators=operators, found=True, group=group)
+        store = cls(path, operators=operators, found=True, group=group)
+        for fd in (store.root_fd, store.ledger_fd):
+            if fd is not None:
+                remove_leftovers(fd)
+        return store
 
     def begin_foreign_ledger(self) -> None:
         """Make `.approvals` in a foreign store, so that a decision can be committed.
