@@ -84,11 +84,21 @@ PLACES: Final = [
     for case in _manifest()
     if case["kind"] == "special"
 ]
-LC_AGENTS: Final = [
-    Fixture(Path(entry["file"]).name, FIXTURES / entry["file"], entry["type"], entry["rust_loads"])
-    for entry in json.loads((FIXTURES / "MANIFEST.json").read_text("utf-8"))
-    if entry["file"].startswith("lc_agents/")
-]
+
+
+def _fixtures(folder: str) -> list[Fixture]:
+    return [
+        Fixture(
+            Path(entry["file"]).name, FIXTURES / entry["file"], entry["type"], entry["rust_loads"]
+        )
+        for entry in json.loads((FIXTURES / "MANIFEST.json").read_text("utf-8"))
+        if entry["file"].startswith(f"{folder}/")
+    ]
+
+
+LC_AGENTS: Final = _fixtures("lc_agents")
+A3S: Final = _fixtures("a3s")
+STARWEAVER: Final = _fixtures("starweaver")
 
 
 def document(**fields: Any) -> dict[str, Any]:

@@ -377,3 +377,28 @@ def test_a_megabyte_is_parsed_in_well_under_a_third_of_a_second():
 )
 def test_no_content_makes_reading_quadratic(raw):
     assert best_of(2, lambda: code_of(raw)) < 1
+
+
+# --- the first members ------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(TEXTS, VALUES), max_size=4), VALUES, st.booleans())
+@settings(deadline=None)
+def test_members_before_a_key_are_read_without_the_rest(
+    pairs: list[tuple[str, object]], rest: object, pretty: bool
+):
+    before = {key: value for key, value in pairs if key != "last"}
+    write = jsontext.pretty if pretty else jsontext.compact
+    whole = write({**before, "last": rest})
+    assert jsontext.members_before("last", whole) == before
+    cut = jsontext.compact({**before, "last": rest})[: len(jsontext.compact(before)) - 1]
+    assert jsontext.members_before("last", cut) is None
+    assert jsontext.members_before("no such key anywhere", whole) is None
+
+
+def test_members_before_a_key_keep_their_number_text():
+    found = jsontext.members_before("b", b'{"a": 1.50, "b": ')
+    assert found is not None
+    assert jsontext.compact(found) == b'{"a":1.50}'
+    assert jsontext.members_before("b", b'{"a": 1.50, "a": 2, "b": ') is None
+    assert jsontext.members_before("a", b'{"a": ') == {}

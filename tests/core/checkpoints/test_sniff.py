@@ -5,18 +5,19 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints import FORMATS, MISSING, Checkpoint, FileRule, Json, PendingCall
+from lineclear.core.checkpoints import (
+    FORMATS,
+    MISSING,
+    Checkpoint,
+    FileRule,
+    Format,
+    Json,
+    PendingCall,
+)
 from lineclear.core.checkpoints import read_checkpoint as read
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES, document, encoded
 
-A3S = [
-    "legacy_v0_from_seed_test",
-    "medium_40_rounds_binding_reports",
-    "numbers_extremes",
-    "small_one_round",
-    "future_schema_v2_must_be_refused",
-]
 STARWEAVER = [
     "v041_waiting_one_approval",
     "v041_run_failed",
@@ -31,7 +32,7 @@ def refusal(raw: bytes) -> Unreadable:
     return refused.value
 
 
-@pytest.mark.parametrize("system, names", [("a3s", A3S), ("starweaver", STARWEAVER)])
+@pytest.mark.parametrize("system, names", [("starweaver", STARWEAVER)])
 def test_other_systems_are_told_apart_and_not_read_yet(system: str, names: list[str]):
     for name in names:
         refused = refusal((FIXTURES / system / f"{name}.json").read_bytes())
@@ -71,7 +72,7 @@ def test_keys_of_other_systems_do_not_turn_a_call_into_something_else():
     assert checkpoint.sha256 == hashlib.sha256(raw).hexdigest()
 
 
-class Toy:
+class Toy(Format):
     """A fourth system: a question in a file of its own."""
 
     name: str = "toy"
@@ -112,4 +113,12 @@ def test_a_fourth_system_is_one_class_and_one_entry(monkeypatch: pytest.MonkeyPa
         "play": False
     }
     assert refusal(b'{"toy":1}').code == "wrong_type"
+    assert read(raw, name="1.toy.json") == checkpoint
+    toy = FORMATS["toy"]
+    assert toy.read_head(raw) is None
+    assert toy.transcript(checkpoint.document) == ()
+    assert toy.sections(checkpoint.document) == ()
+    assert not toy.together
+    with pytest.raises(ValueError, match="toy takes each decision by itself"):
+        toy.results(checkpoint, {})
     assert read(encoded()).system == "lc-agents"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from codecs import getincrementaldecoder
 from itertools import accumulate
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
@@ -35,6 +36,7 @@ MAX_INT: Final = 2**64 - 1
 SAFE_INT: Final = 2**53 - 1
 """Largest integer that a program using binary64 for all numbers still reads exactly."""
 
+_BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _BOM: Final = b"\xef\xbb\xbf"
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[]{}"))
@@ -95,6 +97,25 @@ def parse_value(text: str, *, max_depth: int = MAX_DEPTH_TYPED) -> Json:
     value = _parse_any(raw, max_depth)
     _refuse_many_keys(value, MAX_KEYS)
     return value
+
+
+def members_before(key: str, prefix: bytes) -> dict[str, Json] | None:
+    """Parse the members that stand before KEY in the first bytes of a JSON object.
+
+    None where KEY is not reached, or where what stands before it is not as `parse` wants it:
+    only the whole then tells. What comes after KEY is not looked at.
+    """
+    try:
+        # An incremental decoder: the last character may be cut.
+        text = getincrementaldecoder("utf-8")().decode(prefix)
+        found = _scan_members(text, key)
+        if found is None:
+            return None
+        members, end = found
+        _refuse_odd_escapes(text[:end].encode())
+    except (ValueError, RecursionError, Unreadable):
+        return None
+    return None if depth(members) > MAX_DEPTH_IN else members
 
 
 def count_keys(value: Json) -> int:
@@ -204,6 +225,32 @@ def _parse_any(raw: bytes, max_depth: int) -> Json:
     if _ODD_ESCAPE.search(raw):
         _refuse_odd_escapes(raw)
     return value
+
+
+def _scan_members(text: str, last: str) -> tuple[dict[str, Json], int] | None:
+    """Give the members before the key LAST and where that key stands; ValueError if cut."""
+    pairs: list[tuple[str, Json]] = []
+    separator, place = "{", _after_blanks(text, 0)
+    while text[place : place + 1] == separator:
+        start = _after_blanks(text, place + 1)
+        if text[start : start + 1] != '"':
+            return None
+        key, place = _DECODER.raw_decode(text, start)
+        if key == last:
+            return _object(pairs), place
+        place = _after_blanks(text, place)
+        if text[place : place + 1] != ":":
+            return None
+        value, place = _DECODER.raw_decode(text, _after_blanks(text, place + 1))
+        pairs.append((key, value))
+        separator, place = ",", _after_blanks(text, place)
+    return None
+
+
+def _after_blanks(text: str, place: int) -> int:
+    blanks = _BLANKS.match(text, place)
+    assert blanks is not None
+    return blanks.end()
 
 
 def _refuse_deep(raw: bytes, max_depth: int) -> None:

@@ -19,10 +19,12 @@ from lineclear.core.checkpoints.model import (
     Checkpoint,
     Counters,
     FileRule,
+    Format,
     Json,
     PendingCall,
     Step,
 )
+from lineclear.core.checkpoints.serde import unreadable
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
@@ -228,7 +230,7 @@ def read_decision(value: Json) -> ApprovalDecision:
 # --- the format -------------------------------------------------------------------------------
 
 
-class LcAgents:
+class LcAgents(Format):
     """The `Format` of lc-agents."""
 
     name: str = NAME
@@ -324,17 +326,11 @@ def _refuse_other_schema(document: dict[str, Json]) -> None:
 
 
 def _unreadable(why: ValidationError) -> Unreadable:
-    # Missing fields first: they explain most of what else is wrong.
+    refused = unreadable(why)
     errors = why.errors(include_url=False, include_context=False, include_input=False)
-    first = min(errors, key=lambda error: error["type"] != "missing")
-    place = visible_line(".".join(map(str, first["loc"])), 80)
-    kind = first["type"]
-    if kind == "missing":
-        return Unreadable("missing_field", f"The field '{place}' is missing.")
-    if kind == "greater_than_equal":
-        return Unreadable("negative", f"The field '{place}' is negative.")
-    if first["loc"] == ("tool_name",) and kind in ("string_too_short", "string_too_long"):
+    sizes = {("tool_name", "string_too_short"), ("tool_name", "string_too_long")}
+    if refused.code == "wrong_type" and (*errors[0]["loc"], errors[0]["type"]) in sizes:
         return Unreadable(
             "tool_name", f"The tool's name must have 1 to {TOOL_NAME_LIMIT} characters."
         )
-    return Unreadable("wrong_type", f"The field '{place}' has the wrong type.")
+    return refused

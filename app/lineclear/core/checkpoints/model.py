@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -67,6 +68,67 @@ class PendingCall:
     """`approval`, or `deferred` (takes a result, not a verdict)."""
     reason: str | None = None
     """Why the agent asks, in the agent's words."""
+    native_id: str = ""
+    """Empty, or what the system calls this call in its decisions where that is not `item`."""
+    warnings: tuple[str, ...] = ()
+    """Codes about this call that its checkpoint alone tells: `arguments_differ` ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a run stood when it left its checkpoint; texts are the agent's own."""
+
+    run_id: str
+    node: str = ""
+    """The named boundary; empty where the system has none."""
+    status: str = ""
+    step: int | None = None
+    """Turns or steps completed."""
+    conversation_id: str = ""
+    """The session or conversation that the run belongs to."""
+    checkpoint_id: str = ""
+    cursors: tuple[tuple[str, Json], ...] = ()
+    """(name, value) of each cursor that the run goes on from, in the system's order."""
+    suspended: str | None = None
+    """Why the run was suspended on purpose; None where it was not."""
+    written_ms: int | None = None
+    """Milliseconds since 1970, as the agent's clock had it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One piece of a run's conversation; all of it untrusted text."""
+
+    role: str
+    """Who speaks, in the system's word: `system`, `user`, `assistant` ..."""
+    kind: str
+    """`text`, `thinking`, `call`, `result`, `media`, or `other`."""
+    text: str = ""
+    tool: str = ""
+    call_id: str = ""
+    content: Json = MISSING
+    """The JSON behind it: a call's arguments, a result that is no text."""
+    is_error: bool = False
+    message: int = 0
+    """Number of the message that it is part of, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What else a checkpoint says, under a heading of ours."""
+
+    title: str
+    facts: tuple[tuple[str, Json], ...]
+    """(name, value); values are the agent's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the first bytes of a checkpoint tell that is too long to be read for a list."""
+
+    run_id: str
+    conversation_id: str
+    iteration: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +149,8 @@ class Checkpoint:
     limits: Counters = Counters()
     usage: Usage | None = None
     trace_id: str | None = None
+    position: Position | None = None
+    """None in a system that says nothing of it."""
     resumable: bool = False
     """A run that stopped with nothing to approve in it."""
     envelope: dict[str, Json] | None = None
@@ -107,12 +171,17 @@ class FileRule:
 
 
 class Format(Protocol):
-    """One system's checkpoint format: all that the rest of Lineclear may ask of a system."""
+    """One system's checkpoint format: all that the rest of Lineclear may ask of a system.
+
+    A format is a subclass; what it does not have to say is said here.
+    """
 
     name: str
     files: tuple[FileRule, ...]
     claim_by_rename: bool
     """Whether a relaunch takes the file away: the agent then loads it from a folder of its own."""
+    together: bool = False
+    """Whether the system takes the decisions of one checkpoint only all at once, as `results`."""
 
     def looks_like(self, document: dict[str, Json]) -> bool:
         """Tell from the keys of a parsed document whether this system wrote it."""
@@ -123,7 +192,36 @@ class Format(Protocol):
     def native_decision(
         self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
     ) -> Json:
-        """Give a verdict in the system's own form (`"Allow"`, `{"Modify": ...}`)."""
+        """Give a verdict in the system's own form (`"Allow"`, `{"Modify": ...}`).
+
+        `arguments` are those of a modify and the answer of a result; `text` is the reason or
+        note. Raises ValueError (a sentence) for what the system has no form for.
+        """
 
     def arguments_path(self) -> tuple[str, ...]:
         """Keys from the document's root to the asked arguments of its only call, or ()."""
+
+    # Below, what most systems have nothing to say about.
+
+    def misplaced(self, name: str, checkpoint: Checkpoint) -> str | None:  # noqa: ARG002
+        """Say in a sentence why a file of this NAME must not hold this checkpoint, or None."""
+        return None
+
+    def read_head(self, prefix: bytes) -> Head | None:  # noqa: ARG002
+        """Read what the first bytes of a file tell; None where the whole has to be read."""
+        return None
+
+    def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:  # noqa: ARG002
+        """Give the conversation in a document that `read` accepted; () where it holds none."""
+        return ()
+
+    def sections(self, document: dict[str, Json]) -> tuple[Section, ...]:  # noqa: ARG002
+        """Give what else a document that `read` accepted says of its run."""
+        return ()
+
+    def results(self, checkpoint: Checkpoint, decisions: Mapping[str, Json]) -> Json:  # noqa: ARG002
+        """Put the native decisions of all calls (by item) together as the system takes them.
+
+        Raises LineclearError where one is missing, unknown or not in the system's form.
+        """
+        raise ValueError(f"{self.name} takes each decision by itself.")

@@ -79,7 +79,7 @@ def show_foreign(path: Path, *, store: Store | None = None) -> list[Shown]:
         with Store.open(_place(path).store) as opened:
             return show_foreign(path, store=opened)
     file = _read(store, path)
-    checkpoint = read_checkpoint(file.raw)
+    checkpoint = read_checkpoint(file.raw, name=path.name)
     items = [call.item for call in checkpoint.calls] or [""]
     return [
         Shown(
