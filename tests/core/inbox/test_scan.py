@@ -779,3 +779,24 @@ def test_a_root_that_goes_away_during_a_walk_takes_no_rows_along(source):
     assert len(scanner.stores) == 60
     assert list(scanner.scan_source(setting)) == []
     assert not scanner.health()[0].ok
+
+
+def test_a_system_that_keeps_its_files_some_folders_deep_is_found_and_followed(source):
+    store = source / "work" / ".agent"
+    shutil.copytree(badinputs.FIXTURES / "a3s" / "store_layout", store)
+    for path in (store, *store.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
+    rows = rows_of(source)
+    assert {row.store for row in rows} == {store}
+    assert {row.path.parent for row in rows} == {store / "v1" / "loop_checkpoints"}
+    assert {row.state for row in rows} == {State.RESUMABLE, State.UNREADABLE}
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    list(scanner.scan_source(setting))
+    gone = next(row for row in rows if row.state is State.RESUMABLE)
+    gone.path.unlink()
+    (scanned,) = scanner.scan_changed(setting, str(gone.path))
+    assert gone.id not in {row.id for row in scanned.rows}
+    shutil.rmtree(store / "v1")
+    (scanned,) = scanner.scan_changed(setting, str(store / "v1" / "loop_checkpoints"))
+    assert (scanned.store, scanned.rows) == (store, ())

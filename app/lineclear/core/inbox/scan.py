@@ -121,22 +121,25 @@ class Scanner:
         if place is None or not stamp(state.walker.root):
             # While the root is missing all below it stays as last seen; the next walk says so.
             return
-        if not stamp(place):
-            for gone in [one for one in state.known if one == place or _below(one, place)]:
-                forgotten = self._forget(state, gone)
-                if forgotten is not None:
-                    yield forgotten
-            return
-        for found in state.walker.walk_from(place):
-            if found is not None:
+        seen: set[str] = set()
+        if stamp(place):
+            for found in state.walker.walk_from(place):
+                if found is None:
+                    continue
+                seen.add(found.path)
                 scanned = self._look(state, found, state.pass_number)
                 if scanned is not None:
                     yield scanned
-        # The folder itself may have ceased to be a store.
-        if place in state.known and state.walker.look(place) is None:
-            forgotten = self._forget(state, place)
-            if forgotten is not None:
-                yield forgotten
+        else:
+            for gone in [one for one in state.known if _below(one, place)]:
+                forgotten = self._forget(state, gone)
+                if forgotten is not None:
+                    yield forgotten
+        # A folder may cease to be a store, and what lies some folders deep may make one.
+        for store in {place, *state.walker.stores_above(place)} - seen:
+            scanned = self.scan_store(source, Path(store))
+            if scanned is not None:
+                yield scanned
 
     def places_of(self, source: SourceSetting, paths: Iterable[str]) -> set[str]:
         """Give the folders that events on PATHS (absolute) say to look at."""

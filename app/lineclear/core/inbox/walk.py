@@ -243,6 +243,15 @@ class Walker:
             place = below
         return place
 
+    def stores_above(self, place: str) -> Iterator[str]:
+        """Give the folders that are stores if checkpoints lie in this very folder, or below it."""
+        parts = place.split(os.sep)
+        for rule, _ in self._rules:
+            for deep in range(1, len(rule.folder) + 1):
+                above = os.sep.join(parts[:-deep])
+                if tuple(parts[-deep:]) == rule.folder[:deep] and len(above) >= len(self.root):
+                    yield above
+
     def _list(self, path: str, known: Folder | None) -> Folder | None:
         now = stamp(path)
         if not now or not stat.S_ISDIR(now[2]):
