@@ -22,7 +22,7 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
-from lineclear.ui.arming import Act, Arming, Press
+from lineclear.ui.arming import Act, Arming, Need, Press
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading import editors
@@ -36,6 +36,8 @@ from lineclear.ui.words import Offer
 FAST_MS = 40
 SLOW_MS = 400
 HINT_S = 4.0
+EDIT_AT_MOST = 200_000
+"""Characters of arguments that the modify editor takes."""
 ASSISTIVE_S = 15.0
 """A second assistive press counts within this time after the first one announced."""
 _QUESTIONS = {
@@ -98,6 +100,8 @@ class DecisionFlow(QObject):
         pane.modify.left.connect(self.close_modify)
         pane.modify.reviewing.connect(self._reviewing)
         pane.tabs.currentChanged.connect(self._tab_changed)
+        pane.call.looked.connect(self.pulse)
+        pane.modify.changes.verticalScrollBar().valueChanged.connect(self.pulse)
         self._pulse = QTimer(self)
         self._pulse.timeout.connect(self.pulse)
         self._pulse.start(SLOW_MS)
@@ -238,6 +242,7 @@ class DecisionFlow(QObject):
             self._prepared = prepared
             self._pane.file.show_file(prepared.detail, prepared.raw)
             self._pane.show_result(prepared)
+            self._pane.show_launches(prepared)
 
     def _freeze(self, after: Row | None, successor: str, *, before: Row | None = None) -> None:
         before = before or self._row
@@ -355,8 +360,9 @@ class DecisionFlow(QObject):
             self._pane.say(hint, tone)
         else:
             self._pane.say(self._offer.sentence)
-        waiting = (self._offer.approve and not approve.ready) or armed is not None or hint
-        wanted = FAST_MS if waiting and self._on_screen() else SLOW_MS
+        settling = Need.SETTLING in (approve.need, resume.need)
+        fast = settling or armed is not None or (hint and self._clock() < until)
+        wanted = FAST_MS if fast and self._on_screen() else SLOW_MS
         if self._pulse.interval() != wanted:
             self._pulse.setInterval(wanted)
 
@@ -475,13 +481,16 @@ class DecisionFlow(QObject):
     def submit(self) -> None:
         """Ctrl+Enter: send the reason, or review the changes."""
         if self._pane.editor.question is not None:
-            self._pane.editor.send()
+            self._pane.editor.send(Origin.KEY)
         elif self._pane.modifying() and not self._pane.modify.in_review():
             self._pane.modify.submit()
 
     def open_modify(self) -> None:
         """Open the modify editor."""
         if not self._offer.modify or self._prepared is None or self._busy or self._frozen:
+            return
+        if len(self._prepared.text) > EDIT_AT_MOST:
+            self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
         self.close_editor()
         self._pane.show_modify(on=True)
@@ -537,7 +546,7 @@ class DecisionFlow(QObject):
         self._pane.editor.close_question()
         self._pane.show_modify(on=False)
 
-    def _sent(self, name: str, text: str) -> None:
+    def _sent(self, name: str, text: str, origin: Origin) -> None:
         if self._busy or self._frozen or self._row is None:
             return
         if name == "setCommand":
@@ -552,7 +561,7 @@ class DecisionFlow(QObject):
             return
         if name == "deny":
             self._run(
-                self._decide(Verdict("deny", reason=text), Origin.CLICK),
+                self._decide(Verdict("deny", reason=text), origin),
                 "Saving\u2026",
                 "deny a call",
             )

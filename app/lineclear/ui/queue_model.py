@@ -21,12 +21,15 @@ from PySide6.QtCore import (
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
 from lineclear.ui import cells, words
 from lineclear.ui.cells import Column
 from lineclear.ui.filtering import Filter
 from lineclear.ui.labels import tooltip
 from lineclear.ui.sections import Section, section_of, shows
 
+_NEWS = frozenset({State.PENDING, State.UNCERTAIN})
+"""States that a person has to see; all others are never bold."""
 Index = QModelIndex | QPersistentModelIndex
 NO_FILTER = Filter()
 RUNS_AT_MOST = 64
@@ -117,7 +120,7 @@ class QueueModel(QAbstractTableModel):
         if role == Role.ROW:
             return self._rows[row_id]
         if role == Role.UNSEEN:
-            return row_id not in self._seen
+            return row_id not in self._seen and self._rows[row_id].state in _NEWS
         if role == Role.TOMBSTONE:
             return row_id in self._tombstones
         if role == Qt.ItemDataRole.TextAlignmentRole:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
+from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.labels import PlainLabel
@@ -55,11 +56,11 @@ class TextEditor(QWidget):
     """One question with its text, its button and a way out.
 
     Signals:
-        sent(str, str): the question's name and the text.
+        sent(str, str, Origin): the question's name, the text, and by what it was sent.
         left: closed without sending; the text stays as a draft.
     """
 
-    sent = Signal(str, str)
+    sent = Signal(str, str, object)
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -79,9 +80,9 @@ class TextEditor(QWidget):
         self.line.setObjectName("command")
         self.line.setAccessibleName("Command")
         self.line.setFont(theme.mono_font())
-        self.line.returnPressed.connect(self.send)
+        self.line.returnPressed.connect(lambda: self.send(Origin.KEY))
         self.button = DecisionButton("Send", "sendReason")
-        self.button.pressed_by.connect(lambda _origin: self.send())
+        self.button.pressed_by.connect(self.send)
         self.cancel = DecisionButton("Cancel", "cancelReason")
         self.cancel.pressed_by.connect(lambda _origin: self.left.emit())
         self.cancel.setProperty("flat", True)
@@ -129,10 +130,10 @@ class TextEditor(QWidget):
             return self.line.text()
         return self.text.toPlainText()
 
-    def send(self) -> None:
+    def send(self, origin: Origin) -> None:
         """Send what was typed, as if the button had been pressed."""
         if self.question is not None and self.button.isEnabled():
-            self.sent.emit(self.question.name, self.typed().strip())
+            self.sent.emit(self.question.name, self.typed().strip(), origin)
 
     def freeze(self, *, frozen: bool) -> None:
         """Keep the text to be read and copied, but not sent."""

@@ -151,6 +151,12 @@ class ReadingPane(QWidget):
         self.file.show_file(detail, prepared.raw)
         self.show_result(prepared)
         self.tabs.setTabText(1, f"Steps {len(steps)}" if steps else "Steps")
+        self.show_launches(prepared)
+        self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
+
+    def show_launches(self, prepared: Prepared) -> None:
+        """Follow the output of the last resume, where there was one."""
+        detail = prepared.detail
         launches = detail.launches
         if launches:
             last = launches[-1]
@@ -159,7 +165,6 @@ class ReadingPane(QWidget):
         elif self.console.log is None or self.console.log.parent.parent != detail.row.store:
             self.console.forget()
             self._offer_output(offered=False)
-        self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
 
     def show_result(self, prepared: Prepared) -> None:
         """Show what came of the call, where it is known."""
