@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import traceback
 from collections.abc import Callable
@@ -10,9 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
-from lineclear.core.ledger.ask import Call, Finished, ask, open_request
+from lineclear.core.ledger.ask import Call, Finished, ask, open_request, withdraw
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish
@@ -58,15 +59,15 @@ def payment(to: str = "bob", *, expires_at: datetime | None = None) -> Call:
     )
 
 
-def agent(place: Place, call: Call, tool: Tool | None = None) -> str:
+def agent(place: Place, call: Call, tool: Tool | None = None, result: str = "paid") -> str:
     """Take the lock, ask, and go as far as what was decided allows; tell how far that was."""
     try:
         with AgentLock.acquire(place.store), Store.create(place.store) as store:
             for _ in range(_LOOKS):
                 asked = ask(store, call)
                 if isinstance(asked, Finished):
-                    return f"ended {asked.outcome.outcome}: {asked.result}"
-                told = pick_up(place, store, asked.shown, tool or run_tool)
+                    return f"ended {asked.outcome.outcome}: {brief(asked.result or '')}"
+                told = pick_up(place, store, asked.shown, tool or run_tool, result)
                 if told is not None:
                     return told
             return "never settled"
@@ -78,7 +79,9 @@ def agent(place: Place, call: Call, tool: Tool | None = None) -> str:
         return raw_error(why)
 
 
-def pick_up(place: Place, store: Store, shown: Shown, tool: Tool) -> str | None:
+def pick_up(
+    place: Place, store: Store, shown: Shown, tool: Tool, result: str = "paid"
+) -> str | None:
     """Act on the decision of an open request; None: look again."""
     found = read_decision(store, shown)
     match found:
@@ -91,7 +94,7 @@ def pick_up(place: Place, store: Store, shown: Shown, tool: Tool) -> str | None:
             return "observed"
         case Observed(outcome=outcome):
             return f"seen {outcome.outcome if outcome else None}"
-        case Verified(decision=decision) if decision.verdict == "approve":
+        case Verified(decision=decision) if decision.verdict in ("approve", "modify"):
             if not begin(store, shown, found):
                 return None
             ended: Literal["ok", "error"] = "ok"
@@ -99,8 +102,8 @@ def pick_up(place: Place, store: Store, shown: Shown, tool: Tool) -> str | None:
                 tool(place, shown, found.arguments)
             except OSError:
                 ended = "error"
-            finish(store, shown, ended, result="paid")
-            return f"ended {ended}: paid"
+            finish(store, shown, ended, result=result)
+            return f"ended {ended}: {brief(result)}"
         case Verified(decision=decision):
             if decision.verdict in ("deny", "expired", "withdrawn"):
                 closing: dict[str, Literal["denied", "expired", "withdrawn"]] = {
@@ -129,6 +132,27 @@ def run_tool_and_die(place: Place, shown: Shown, arguments: Json) -> None:
     os._exit(0)
 
 
+def brief(text: str) -> str:
+    """Shorten a long text to its length and digest."""
+    if len(text) <= 100:
+        return text
+    return f"{len(text)} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def withdrawer(place: Place, call: Call) -> str:
+    """Withdraw the open request of a call as its agent does, and tell whether that was in time."""
+    try:
+        with AgentLock.acquire(place.store), Store.create(place.store) as store:
+            shown = open_request(store)
+            if shown is None:
+                return "nothing"
+            return "withdrawn" if withdraw(store, shown) else "decided"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return raw_error(why)
+
+
 def operator(place: Place, verdict: VerdictName, who: str, shown: Shown | None = None) -> str:
     """Decide the open request, or SHOWN, and tell what the operator is told."""
     try:
@@ -136,7 +160,11 @@ def operator(place: Place, verdict: VerdictName, who: str, shown: Shown | None =
             shown = shown or open_request(store)
             if shown is None:
                 return "nothing"
-            said = Verdict(verdict, reason="no" if verdict == "deny" else None)
+            said = Verdict(
+                verdict,
+                arguments={"to": "dave", "amount": 1} if verdict == "modify" else MISSING,
+                reason="no" if verdict == "deny" else None,
+            )
             decision = decide(store, shown, said, person(who), valid_for_s=900.0)
             return f"recorded {decision.verdict}"
     except AlreadyDecided as why:

@@ -12,6 +12,7 @@ import json
 import logging
 import multiprocessing
 import os
+import shutil
 import sys
 import threading
 import time
@@ -43,6 +44,8 @@ from tests.stress.steps import approved, ended, expect, published, uncertain
 
 PROCESSES = 6
 THREADS = 2
+_BATCH = 250
+"""Rounds whose stores stand at once: a container's folder in memory is small."""
 Runner = Callable[[Place, Barrier], "list[str]"]
 Meet = Callable[[], None]
 
@@ -60,17 +63,20 @@ class Race:
 
 
 def run(race: Race, folder: Path, rounds: int) -> tuple[Counter[str], list[str]]:
-    places = [Place(folder / f"{number:04d}") for number in range(rounds)]
-    for place in places:
-        place.folder.mkdir()
-        race.prepare(place)
     ends: Counter[str] = Counter()
     violations = []
-    answers = together(race, places)
-    for place, said in zip(places, answers, strict=True):
-        ends[" | ".join(said)] += 1
-        faults = [*race.judge(place, said), *(f"left {path}" for path in place.temporaries())]
-        violations += [f"{place.folder.name} {said}: {fault}" for fault in faults]
+    for first in range(0, rounds, _BATCH):
+        numbers = range(first, min(first + _BATCH, rounds))
+        places = [Place(folder / f"{number:05d}") for number in numbers]
+        for place in places:
+            place.folder.mkdir()
+            race.prepare(place)
+        answers = together(race, places)
+        for place, said in zip(places, answers, strict=True):
+            ends[" | ".join(said)] += 1
+            faults = [*race.judge(place, said), *(f"left {path}" for path in place.temporaries())]
+            violations += [f"{place.folder.name} {said}: {fault}" for fault in faults]
+            shutil.rmtree(place.folder)
     return ends, violations
 
 

@@ -10,19 +10,23 @@ from datetime import UTC, datetime
 from lineclear.core.errors import LineclearError
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.layout import PENDING
-from lineclear.core.ledger.records import Outcome
+from lineclear.core.ledger.records import Outcome, VerdictName
 from lineclear.core.ledger.store import Store
 from tests.stress.acting import (
     Place,
     agent,
+    brief,
     operator,
     payment,
     resolver,
     run_tool,
     run_tool_and_die,
     taker_back,
+    withdrawer,
 )
 
+BIG = "x" * ((1 << 20) + 1)
+"""A result that does not fit into its outcome record."""
 REFUSED = ("unfit no_permission",)
 """A decision that this user may not read is refused, and the call is asked anew."""
 Judge = Callable[[Place, "str | None"], Iterator[str]]
@@ -63,6 +67,11 @@ def ended(place: Place) -> list[Outcome | None]:
         return [store.records(seq, aid).outcome for seq, aid in store.calls()]
 
 
+def payees(place: Place) -> list[str]:
+    """To whom each run of the tool paid."""
+    return [line.split()[1] for line in place.ran()]
+
+
 def pending_is_the_open_request(place: Place) -> Iterator[str]:
     with Store.open(place.store) as store:
         shown = open_request(store)
@@ -89,12 +98,12 @@ def judge_publish(place: Place, told: str | None) -> Iterator[str]:
     yield from runs_once_after(place)
 
 
-def judge_decide(verdict: str) -> Judge:
+def judge_decide(verdict: VerdictName) -> Judge:
     """What the operator was told stays true, and only an approval runs."""
 
     def judge(place: Place, told: str | None) -> Iterator[str]:
-        other = "deny" if verdict == "approve" else "approve"
-        second = operator(place, "deny" if other == "deny" else "approve", "bob")
+        other: VerdictName = "approve" if verdict == "deny" else "deny"
+        second = operator(place, other, "bob")
         if told == f"recorded {verdict}":
             yield from expect(second, f"already {verdict} by alice")
         else:
@@ -103,7 +112,10 @@ def judge_decide(verdict: str) -> Judge:
         after = agent(place, payment())
         if stands == "approve":
             yield from expect(after, "ended ok: paid")
-            yield from expect(len(place.ran()), 1)
+            yield from expect(payees(place), ["bob"])
+        elif stands == "modify":
+            yield from expect(after, "ended ok: paid")
+            yield from expect(payees(place), ["dave"])
         else:
             yield from expect(after, "ended denied: no")
             yield from expect(len(place.ran()), 0)
@@ -113,13 +125,26 @@ def judge_decide(verdict: str) -> Judge:
 
 def judge_run(place: Place, told: str | None) -> Iterator[str]:
     """At most once; told or recorded means done; what is uncertain stays so until resolved."""
+    yield from judge_end(place, told, "paid", "bob")
+
+
+def judge_big_result(place: Place, told: str | None) -> Iterator[str]:
+    yield from judge_end(place, told, brief(BIG), "bob")
+
+
+def judge_run_modified(place: Place, told: str | None) -> Iterator[str]:
+    yield from judge_end(place, told, "paid", "dave")
+
+
+def judge_end(place: Place, told: str | None, result: str, payee: str) -> Iterator[str]:
     before = len(place.ran())
     (outcome,) = ended(place)
     if outcome is not None and outcome.outcome == "ok":
         yield from expect(before, 1)
-    if told == "ended ok: paid":
+    if told == f"ended ok: {result}":
         yield from expect(outcome and outcome.outcome, "ok")
-    after = agent(place, payment())
+    after = agent(place, payment(), result=BIG if result == brief(BIG) else "paid")
+    yield from expect(set(payees(place)) - {payee}, set())
     if after == "uncertain":
         yield from expect(agent(place, payment()), "uncertain")
         yield from expect(len(place.ran()), before)
@@ -130,13 +155,25 @@ def judge_run(place: Place, told: str | None) -> Iterator[str]:
     elif told in REFUSED:
         yield from expect(after, "waiting")
         yield from expect(len(place.ran()), 0)
-    elif after == "ended error: paid":
+    elif after == f"ended error: {result}":
         # The tool itself failed, and that is on record.
-        yield from expect(told, "ended error: paid")
+        yield from expect(told, f"ended error: {result}")
     else:
-        yield from expect(after, "ended ok: paid")
+        yield from expect(after, f"ended ok: {result}")
         yield from expect(len(place.ran()), 1)
     yield from pending_is_the_open_request(place)
+
+
+def judge_withdraw(place: Place, told: str | None) -> Iterator[str]:
+    """Withdrawn stays withdrawn: the same call asked again is another request."""
+    after = agent(place, payment())
+    yield from expect(after, "waiting")
+    outcomes = [outcome and outcome.outcome for outcome in ended(place)]
+    if told == "withdrawn":
+        yield from expect(outcomes, ["withdrawn", None])
+    else:
+        yield from expect(outcomes, ["withdrawn", None], [None])
+    yield from runs_once_after(place)
 
 
 def judge_deny(place: Place, told: str | None) -> Iterator[str]:
@@ -232,6 +269,11 @@ def approved(place: Place) -> None:
     must(operator(place, "approve", "alice"), "recorded approve")
 
 
+def modified(place: Place) -> None:
+    published(place)
+    must(operator(place, "modify", "alice"), "recorded modify")
+
+
 def denied(place: Place) -> None:
     published(place)
     must(operator(place, "deny", "alice"), "recorded deny")
@@ -273,6 +315,25 @@ def native_steps() -> dict[str, Step]:
         "publish": Step(nothing, pay, judge_publish, "waiting"),
         "approve": Step(published, approve, judge_decide("approve"), "recorded approve"),
         "deny": Step(published, deny, judge_decide("deny"), "recorded deny"),
+        "modify": Step(
+            published,
+            lambda place: operator(place, "modify", "alice"),
+            judge_decide("modify"),
+            "recorded modify",
+        ),
+        "run-modified": Step(modified, pay, judge_run_modified, "ended ok: paid"),
+        "big-result": Step(
+            approved,
+            lambda place: agent(place, payment(), result=BIG),
+            judge_big_result,
+            f"ended ok: {brief(BIG)}",
+        ),
+        "withdraw": Step(
+            published,
+            lambda place: withdrawer(place, payment()),
+            judge_withdraw,
+            "withdrawn",
+        ),
         "run": Step(approved, pay, judge_run, "ended ok: paid"),
         "hear-denial": Step(denied, pay, judge_deny, "ended denied: no"),
         "expire": Step(

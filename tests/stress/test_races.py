@@ -10,10 +10,10 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks its runne
 @pytest.mark.parametrize(
     "race, some, all_",
     [
-        ("commit", 200, 2_000),
-        ("start", 200, 500),
-        ("take-back", 500, 2_000),
-        ("decide", 100, 1_000),
+        ("commit", 200, 6_000),
+        ("start", 200, 1_000),
+        ("take-back", 500, 3_000),
+        ("decide", 100, 1_500),
         ("withdraw", 100, 500),
         ("resolve", 50, 300),
     ],
