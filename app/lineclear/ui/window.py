@@ -95,6 +95,9 @@ class MainWindow(QMainWindow):
         self.model = QueueModel(self)
         self.sidebar = Sidebar(look)
         self.table = QueueView(self.model, look)
+        keeps_still = self.model.keeps_still
+        # What waited before the window opened is no news, however many parts it comes in.
+        self.model.keeps_still = lambda: self._complete and keeps_still()
         self.pane = ReadingPane(look, tasks)
         self.tray = Tray(look, self)
         self.flow = DecisionFlow(
