@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.badinputs import encoded, put
 from tests.e2e.desktop import Desktop, wait_for
 from tests.e2e.inbox_window import open_window
 from tests.e2e.processes import (
@@ -119,6 +120,18 @@ def test_a_new_call_is_shown_within_a_second(
             asked = (lane(STORE) / "pending.json").stat().st_mtime
             window.row("send_refund", 1.0)
             assert time.time() - asked < 1.0
+
+
+def test_all_that_waits_is_listed_at_the_start_wherever_the_pointer_rests(
+    desktop: Desktop, probe: Path
+):
+    for number in range(1200):
+        store = agents_folder() / f"bot-{number}"
+        store.mkdir(parents=True, mode=0o700)
+        put(store / "pending.json", encoded(arguments={"number": number}))
+    desktop.move(500, 200)
+    with open_window(desktop, probe) as window:
+        wait_for("all rows", lambda: len(window.ask("rows")) == 1200)
 
 
 def test_a_decision_on_the_command_line_is_told_to_who_reads_the_call_in_the_window(
