@@ -16,7 +16,7 @@ import pytest
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
-from lineclear.core.inbox import scan
+from lineclear.core.inbox import scan, walk
 from lineclear.core.inbox.rows import row_json
 from lineclear.core.inbox.scan import Scanner, StoreRows, find, read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
@@ -800,3 +800,17 @@ def test_a_system_that_keeps_its_files_some_folders_deep_is_found_and_followed(s
     shutil.rmtree(store / "v1")
     (scanned,) = scanner.scan_changed(setting, str(store / "v1" / "loop_checkpoints"))
     assert (scanned.store, scanned.rows) == (store, ())
+
+
+def test_a_whole_disk_is_no_source(source, monkeypatch):
+    for number in range(9):
+        foreign(source / f"bot{number}")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    assert len(list(scanner.scan_source(setting))) == 9
+    monkeypatch.setattr(walk, "MAX_FOLDERS", 5)
+    assert list(scanner.scan_source(setting)) == []
+    (health,) = scanner.health()
+    assert not health.ok
+    assert "not a whole disk" in health.sentence
+    assert health.calls == 9
