@@ -145,6 +145,15 @@ def test_a_decided_row_is_a_tombstone_until_selection_and_pointer_are_away(view,
     qtbot.waitUntil(lambda: model_of(view).rowCount() == 1, timeout=5000)
 
 
+def test_the_focus_chooses_no_row(view, qtbot):
+    fill(view, [10, 20])
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    assert view.current_id == ""
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    assert view.current_id == row_id(10)
+
+
 def test_letters_search_nothing(view):
     fill(view, [10, 20])
     view.choose(row_id(20))

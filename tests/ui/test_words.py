@@ -286,6 +286,7 @@ def test_a_burst_has_counts_and_names_and_no_arguments():
     assert title == "7 calls wait"
     assert body == "refund-bot 4, ci 2, ops 1 \u00b7 oldest 3 min"
     assert words.burst({"a": 1}, 0)[0] == "1 call waits"
+    assert words.burst({"<b>x": 1}, 0)[1].startswith("\u27e6U+003C\u27e7b\u27e6U+003E\u27e7x 1")
     assert "2 more" in words.burst(dict.fromkeys("abcde", 1), 0)[1]
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -243,6 +243,16 @@ class QueueView(QTableView):
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802
         """No type-ahead: letters are verdicts here."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Take the focus without choosing a row, which Qt's own views would do."""
+        QFrame.focusInEvent(self, event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Show that the focus is elsewhere."""
+        super().focusOutEvent(event)
+        self.viewport().update()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
         """Remember that the keyboard is in use."""

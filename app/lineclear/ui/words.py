@@ -15,6 +15,8 @@ from lineclear.ui.arming import Act, Need, Readiness
 
 NOT_PICKED_UP_S = 5.0
 """A live agent that has not started an approved call for this long is said not to answer."""
+_NO_MARKUP = {ord(mark): f"\u27e6U+{ord(mark):04X}\u27e7" for mark in "<>&"}
+"""Some desktops render notifications as markup, others show escapes: neither sees any here."""
 NAME_LIMIT = 40
 """Names are agent text: shown escaped and cut here."""
 
@@ -518,7 +520,7 @@ def burst(agents: dict[str, int], oldest_s: float) -> tuple[str, str]:
     total = sum(agents.values())
     title = f"{total} call waits" if total == 1 else f"{total} calls wait"
     most = sorted(agents.items(), key=lambda item: (-item[1], item[0]))[:3]
-    parts = [f"{name(agent)} {number}" for agent, number in most]
+    parts = [f"{name(agent).translate(_NO_MARKUP)} {number}" for agent, number in most]
     if len(agents) > 3:
         parts.append(f"{len(agents) - 3} more")
     return title, f"{', '.join(parts)} \u00b7 oldest {duration(oldest_s)}"
