@@ -8,7 +8,16 @@ import pytest
 
 from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import load
-from tests.badinputs import FILES, LC_AGENTS, BadFile, put
+from tests.badinputs import (
+    FILES,
+    LC_AGENTS,
+    PLACES,
+    SPECIAL,
+    BadFile,
+    CannotMake,
+    make_special,
+    put,
+)
 from tests.e2e.desktop import Desktop, wait_for
 from tests.e2e.inbox_window import InboxWindow, open_window
 from tests.e2e.processes import agents_folder, lineclear
@@ -23,6 +32,23 @@ def laid_out(cases: dict[str, BadFile]) -> None:
         store = agents_folder() / name
         store.mkdir(parents=True, mode=0o700)
         put(store / "pending.json", case.raw)
+
+
+def hostile_places() -> dict[str, str]:
+    """Make the stores whose trouble lies in the file system; the reason code of each."""
+    made = {}
+    for place in PLACES:
+        # What root may read is sound; a real 200 MB file is as long as the sparse one.
+        if place.name not in SPECIAL or place.name in ("mode_000", "full_200mb"):
+            continue
+        if place.reason_code is None:
+            continue
+        try:
+            make_special(place.name, agents_folder())
+        except CannotMake:
+            continue
+        made[place.name] = place.reason_code
+    return made
 
 
 def walked(window: InboxWindow, count: int) -> dict[str, dict[str, Any]]:
@@ -57,17 +83,16 @@ def test_the_window_says_of_every_refused_checkpoint_why_and_never_approves_it(
     desktop: Desktop, home: Path
 ):
     laid_out(REFUSED)
+    codes = {name: case.reason_code for name, case in REFUSED.items()} | hostile_places()
     settings = load()
     reasons = {row.store.name: row.reason or "" for row in scan_once(settings, settings.sources)}
     with open_window(desktop, home / "probe") as window:
         window.click_section("Unreadable")
-        wait_for("all rows", lambda: len(window.ask("rows")) == len(REFUSED))
+        wait_for("all rows", lambda: len(window.ask("rows")) == len(codes))
         window.select("Unreadable")
-        found = walked(window, len(REFUSED))
+        found = walked(window, len(codes))
         assert window.ask("widget", name="approve")["visible"] is False
-    assert {name: row["reason_code"] for name, row in found.items()} == {
-        name: case.reason_code for name, case in REFUSED.items()
-    }
+    assert {name: row["reason_code"] for name, row in found.items()} == codes
     for name, row in found.items():
         assert row["state"] == "unreadable"
         assert any(reasons[name].rstrip(".") in text for text in row["texts"]), name

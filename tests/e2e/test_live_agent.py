@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.e2e.processes import (
     pending_aid,
     records,
     row_of,
+    settings,
     waiting,
 )
 
@@ -144,6 +146,26 @@ def test_two_command_lines_at_once_have_one_winner_and_the_other_is_told_who(
     assert winner in loser.err
     assert re.search(r"\d\d:\d\d", loser.err), "the time is told too"
     assert effects(done) == (["C-1 5"] if winner == "alice" else [])
+
+
+def test_an_approval_that_is_not_picked_up_in_time_lapses_and_the_call_is_asked_again(
+    done: Path, tmp_path: Path
+):
+    settings(valid_live_s=1.0)
+    with agent("refunds", done, "bob=10", log=tmp_path / "log") as bot:
+        first = waiting(lane(STORE))
+        bot.process.send_signal(signal.SIGSTOP)
+        lineclear("approve", first, expect=0)
+        wait_for("the approval lapsed", lambda: row_of(first)["state"] == "lapsed")
+        bot.process.send_signal(signal.SIGCONT)
+        second = waiting(lane(STORE), after=first)
+        assert effects(done) == []
+        (refused,) = records(lane(STORE), "outcome")
+        assert (refused["outcome"], refused["code"]) == ("refused", "lapsed")
+        settings()
+        lineclear("approve", second, expect=0)
+        bot.finishes()
+    assert effects(done) == ["bob 10"]
 
 
 def test_eight_coroutines_of_one_gate_wait_at_once_and_each_gets_its_own_answer(

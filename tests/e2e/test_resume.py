@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,22 @@ def test_a_run_killed_again_and_again_still_runs_each_call_once(clerk: Clerk):
     assert clerk.effects() == ["look_up bob", "transfer 10 to bob", "transfer 20 to bob"]
     assert [each["steps"] for each in clerk.thoughts()] == [0, 1, 2, 3]
     assert len(records(clerk.store, "request")) == 2
+
+
+def test_ctrl_c_while_a_resume_waits_leaves_the_call_open(clerk: Clerk):
+    first = clerk.killed_while_waiting()
+    with clerk.resume() as bot:
+        wait_for("the resumed agent", lambda: row_of(first)["process"] == "alive")
+        bot.process.send_signal(signal.SIGINT)
+        assert bot.ended() == 130
+        assert "Traceback" not in bot.text()
+    row = row_of(first)
+    assert (row["state"], row["process"]) == ("pending", "dead")
+    lineclear("approve", first, expect=0)
+    with clerk.resume("again") as bot:
+        clerk.approve_next(first)
+        ends_well(bot)
+    assert clerk.effects() == ["look_up bob", "transfer 10 to bob", "transfer 20 to bob"]
 
 
 def test_the_budget_goes_on_over_a_resume(clerk: Clerk, monkeypatch: pytest.MonkeyPatch):
