@@ -17,11 +17,9 @@ from lineclear.core.ledger.lock import AgentLock, look_for
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from tests.core.ledger.boxes import BOX, no_boxes
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="pid namespaces"),
-    pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root, to make one"),
-]
+pytestmark = pytest.mark.skipif(no_boxes() is not None, reason=no_boxes() or "")
 
 CALL = Call(tool="pay", arguments={"to": "bob"}, agent="refund-bot", key="k")
 AGENT = """
@@ -46,9 +44,8 @@ with AgentLock.acquire(lane.parent), Store.create(lane) as store:
 
 def contained(lane: Path) -> Any:
     """An agent in a pid namespace of its own, which dies with the process that is given."""
-    box = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     pipe = subprocess.PIPE
-    argv = [*box, sys.executable, "-c", AGENT, str(lane)]
+    argv = [*BOX, sys.executable, "-c", AGENT, str(lane)]
     return subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True)
 
 

@@ -14,6 +14,7 @@ import pytest
 from lineclear.core.ledger import liveness
 from lineclear.core.ledger.liveness import LockState, Process, process_of, starter_process
 from lineclear.core.ledger.records import Owner
+from tests.core.ledger.boxes import BOX, no_boxes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -152,9 +153,9 @@ def test_a_process_that_may_not_be_looked_at_is_unknown():
 
 
 def test_a_process_of_another_namespace_is_unknown_from_outside():
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a pid namespace")
-    with other_process("unshare", "--pid", "--fork", "--mount-proc") as (_, owner):
+    if reason := no_boxes():
+        pytest.skip(reason)
+    with other_process(*BOX) as (_, owner):
         assert owner.pid == 1
         assert owner.pid_ns != liveness.current_owner().pid_ns
         assert process_of(owner) is Process.UNKNOWN
@@ -162,9 +163,9 @@ def test_a_process_of_another_namespace_is_unknown_from_outside():
 
 def test_a_proc_of_another_namespace_tells_nothing():
     """The pids in it are not those of the namespace's own processes."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a pid namespace")
-    with other_process("unshare", "--pid", "--fork") as (_, owner):
+    if reason := no_boxes():
+        pytest.skip(reason)
+    with other_process("unshare", "--pid", "--fork", "--kill-child") as (_, owner):
         assert owner.pid == 1
         assert (owner.pid_ns, owner.start_ticks) == ("", 0)
         assert process_of(owner) is Process.UNKNOWN

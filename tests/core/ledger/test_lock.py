@@ -16,6 +16,7 @@ from lineclear.core.errors import StoreHeld, StoreRefused
 from lineclear.core.ledger import liveness
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock, look
+from tests.core.ledger.boxes import BOX, no_boxes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="open file description locks")
 
@@ -385,9 +386,9 @@ def test_a_refused_lock_leaves_no_descriptor_open(folder):
 
 
 def test_an_agent_in_another_pid_namespace_is_told_by_its_lock(folder):
-    if os.geteuid() != 0:
-        pytest.skip("needs root, to make a pid namespace")
-    with agent(folder, "", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc") as it:
+    if reason := no_boxes():
+        pytest.skip(reason)
+    with agent(folder, "", *BOX) as it:
         seen = look(folder)
         assert (seen.held, seen.owner and seen.owner.pid, seen.process) == (True, 1, Process.ALIVE)
         it.kill()
