@@ -8,7 +8,6 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from lineclear.cli.exits import Exit
 from lineclear.cli.listing import short_ids
 from lineclear.cli.terminal import Terminal
 from lineclear.cli.wording import stops
+from lineclear.core import frozen
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.rows import Row
@@ -131,7 +131,7 @@ def _typed_program(command: tuple[str, ...]) -> str:
     """Give what a person types: the name alone where the PATH has it."""
     if shutil.which("lineclear"):
         return "lineclear"
-    script = Path(sys.executable).with_name("lineclear")
+    script = frozen.beside("lineclear")
     return shlex.quote(str(script)) if script.exists() else shlex.join(command)
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 from lineclear.cli import programs, wording
 from lineclear.cli.display import has_display
+from lineclear.core import frozen
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger import layout, presence
@@ -196,7 +197,7 @@ def _number(path: Path) -> int | None:
 
 def look_at_window() -> Iterator[Finding]:
     """Whether the window can be opened here."""
-    missing = [] if programs.is_frozen() else programs.missing_modules()
+    missing = [] if frozen.is_frozen() else programs.missing_modules()
     if missing:
         told = f"The window needs {' and '.join(missing)}: pip install 'lineclear[gui]'."
         yield Finding("window", Level.NOTE, told)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -84,9 +85,12 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
 
             return relaunching.run_claimed
         case "run-logged":
+            # Nothing heavier: it is an agent's whole start-up time.
+            from lineclear.core import frozen
             from lineclear.core.inbox import outputlog
 
-            return lambda options, _: outputlog.run(options.argv)
+            env = frozen.original_environment(os.environ)
+            return lambda options, _: outputlog.run(options.argv, env)
         case "config":
             from lineclear.cli import configuring
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from pathlib import Path
 from typing import Final
 
+from lineclear.core import frozen
 from lineclear.core.errors import LineclearError
 
 _QT: Final = ("PySide6", "qasync")
 
 
-def is_frozen() -> bool:
-    """Tell whether this is a bundled program."""
-    return bool(getattr(sys, "frozen", False))
-
-
 def window() -> tuple[str, ...]:
     """Give the argv that opens the window; raises LineclearError (`no_window`) where it cannot."""
-    if is_frozen():
-        program = _beside("lineclear-inbox")
+    if frozen.is_frozen():
+        program = frozen.beside("lineclear-inbox")
         if not program.exists():
             raise LineclearError(f"The window's program is missing: {program}.", code="no_window")
         return (str(program),)
@@ -37,8 +32,3 @@ def window() -> tuple[str, ...]:
 def missing_modules() -> list[str]:
     """Name the modules of the extra `gui` that are not installed."""
     return [name for name in _QT if importlib.util.find_spec(name) is None]
-
-
-def _beside(name: str) -> Path:
-    suffix = ".exe" if sys.platform == "win32" else ""
-    return Path(sys.executable).with_name(name + suffix)

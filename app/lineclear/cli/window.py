@@ -12,6 +12,7 @@ from lineclear.cli.exits import Exit
 from lineclear.cli.selection import settings_for
 from lineclear.cli.terminal import Terminal
 from lineclear.core.errors import LineclearError
+from lineclear.core.frozen import original_environment
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -28,6 +29,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         for source in settings.sources:
             argv += ["--source", str(source.path)]
     terminal.flush()
+    env = original_environment(os.environ)
     if options.detach:
         subprocess.Popen(
             argv,
@@ -35,17 +37,18 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            env=env,
         )
         return Exit.DONE
     if os.name == "posix":
         # Signals, the exit code and the memory are then the window's alone.
-        os.execv(argv[0], argv)  # noqa: S606 - an argv list, no shell
-    return _run_to_its_end(argv)
+        os.execve(argv[0], argv, env)  # noqa: S606 - an argv list, no shell
+    return _run_to_its_end(argv, env)
 
 
-def _run_to_its_end(argv: list[str]) -> int:
+def _run_to_its_end(argv: list[str], env: dict[str, str]) -> int:
     try:
-        return subprocess.run(argv, check=False).returncode
+        return subprocess.run(argv, env=env, check=False).returncode
     except KeyboardInterrupt:
         # It was told as well, and `run` has waited for it.
         return Exit.INTERRUPTED

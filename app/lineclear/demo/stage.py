@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.errors import LineclearError
+from lineclear.core.frozen import original_environment
 from lineclear.core.inbox import deciding, scan
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, load, save
@@ -56,7 +57,7 @@ class Stage:
     @property
     def environment(self) -> dict[str, str]:
         """The environment of every process of the demo."""
-        return {**os.environ, "LINECLEAR_HOME": str(self.home)}
+        return {**original_environment(os.environ), "LINECLEAR_HOME": str(self.home)}
 
     def open(self) -> None:
         """Make the home, write its settings, start the agents; StoreHeld: a demo runs there."""

@@ -160,8 +160,8 @@ def test_the_agent_gets_a_session_an_empty_stdin_and_few_variables(source, monke
 def test_a_frozen_programs_library_path_is_taken_back(monkeypatch):
     setting = LaunchSetting(agent="a", argv=("/bin/true",))
     inside = {"LD_LIBRARY_PATH": "/bundle/_internal", "LD_LIBRARY_PATH_ORIG": "/usr/local/lib"}
-    assert environment(setting, inside) == {"LD_LIBRARY_PATH": "/usr/local/lib"}
     monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert environment(setting, inside) == {"LD_LIBRARY_PATH": "/usr/local/lib"}
     assert environment(setting, {"LD_LIBRARY_PATH": "/bundle/_internal"}) == {}
     monkeypatch.delattr(sys, "frozen")
     assert environment(setting, {"LD_LIBRARY_PATH": "/opt/lib"}) == {"LD_LIBRARY_PATH": "/opt/lib"}

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from lineclear.core import frozen
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting
@@ -20,7 +21,6 @@ _PASSED_ON = re.compile(
     r"|PROGRAMDATA|USERNAME"
 )
 """Environment variables that a relaunched agent gets; all others are in the settings or absent."""
-_LIBRARY_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LIBPATH")
 
 
 def filled(setting: LaunchSetting, store: Path, aid: str, checkpoint: Path) -> tuple[str, ...]:
@@ -33,27 +33,21 @@ def filled(setting: LaunchSetting, store: Path, aid: str, checkpoint: Path) -> t
 
 def own_program() -> tuple[str, ...]:
     """Give the command that starts this program's command line."""
-    if getattr(sys, "frozen", False):
-        here = Path(sys.executable)
-        return (os.fspath(here.with_name(f"lineclear{here.suffix}")),)
+    if frozen.is_frozen():
+        return (os.fspath(frozen.beside("lineclear")),)
     # -P: no module is ever taken from the folder that happens to be the current one.
     return (sys.executable, "-P", "-m", "lineclear")
 
 
 def environment(setting: LaunchSetting, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Give a relaunched agent's environment: few variables of ours, those of the settings.
-
-    A frozen program points the library paths at its own libraries and keeps the original values
-    under names that end with `_ORIG`: the agent gets the original ones.
-    """
-    passed = {name: value for name, value in inherited.items() if _PASSED_ON.fullmatch(name)}
-    for name in _LIBRARY_PATHS:
-        original = inherited.get(f"{name}_ORIG")
-        if original is None and not getattr(sys, "frozen", False):
-            original = inherited.get(name)
-        if original:
-            passed[name] = original
+    """Give a relaunched agent's environment: few variables of ours, those of the settings."""
+    original = frozen.original_environment(inherited)
+    passed = {name: value for name, value in original.items() if _passes(name)}
     return {**passed, **setting.env}
+
+
+def _passes(name: str) -> bool:
+    return name in frozen.LIBRARY_PATHS or _PASSED_ON.fullmatch(name) is not None
 
 
 def start_folder(setting: LaunchSetting) -> Path:

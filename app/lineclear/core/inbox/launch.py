@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from lineclear.core import frozen
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
@@ -170,7 +171,7 @@ def _argv(store: Store, row: Row, setting: LaunchSetting) -> tuple[str, ...]:
 
 
 def _log_keeper() -> tuple[str, ...]:
-    if getattr(sys, "frozen", False):
+    if frozen.is_frozen():
         return (*own_program(), "run-logged")
     return (sys.executable, "-I", "-S", outputlog.__file__)
 

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 LIMIT = 16 << 20
 """Bytes of a log at most."""
@@ -68,8 +68,11 @@ def copy_output(source: int, output: BoundedOutput) -> None:
     output.close()
 
 
-def run(argv: Sequence[str]) -> int:
-    """Wait to be told, run the command, log what it and its children print; give its exit code."""
+def run(argv: Sequence[str], env: Mapping[str, str] | None = None) -> int:
+    """Wait to be told, run the command, log what it and its children print; give its exit code.
+
+    ENV is the command's environment where it is not this program's own.
+    """
     if os.read(0, len(GO)) != GO:
         return NOT_TOLD_TO
     # Whoever ends the agent's session ends the agent; its last words are still to be written.
@@ -82,6 +85,7 @@ def run(argv: Sequence[str]) -> int:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             close_fds=True,
+            env=env,
             preexec_fn=None if os.name == "nt" else _heed_signals,  # noqa: PLW1509
         )
     except OSError as why:
