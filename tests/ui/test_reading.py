@@ -155,6 +155,9 @@ def test_long_text_comes_in_pieces_and_whole(look, qtbot):
     text = "\n".join(f"line {number}" for number in range(20_000))
     assert len(text) > 3 * PIECE
     view.show_text(text)
+    qtbot.wait(20)
+    assert view.toPlainText() == ""  # nobody looks yet
+    view.show()
     assert not view.complete()
     qtbot.waitUntil(view.complete, timeout=10_000)
     assert view.toPlainText() == text

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QTextCursor, QTextOption
+from PySide6.QtGui import QShowEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from lineclear.ui import theme
 from lineclear.ui.reading.marked_text import TokenHighlighter
 
-PIECE = 40_000
-"""Characters put in at once."""
+PIECE = 8_000
+"""Characters put in at first; later pieces are as long as the machine is fast."""
+LONGEST_PIECE = 64_000
+TURN_S = 0.012
+"""How long putting one piece in may keep the window's thread."""
 
 
 class TextView(QPlainTextEdit):
-    """Shows text that is already escaped; never interprets it."""
+    """Shows text that is already escaped; never interprets it.
+
+    Nothing is put in before the view is on the screen, and no more than a piece per turn of the
+    event loop.
+    """
 
     def __init__(
         self, look: theme.Theme, name: str, accessible: str, parent: QWidget | None = None
@@ -33,6 +42,7 @@ class TextView(QPlainTextEdit):
         self._highlighter = TokenHighlighter(self.document(), look)
         self._text = ""
         self._put = 0
+        self._length = PIECE
         self._more = QTimer(self)
         self._more.setSingleShot(True)
         self._more.setInterval(0)
@@ -43,12 +53,21 @@ class TextView(QPlainTextEdit):
         self._more.stop()
         self._text = text
         self._put = 0
+        self._length = PIECE
         self.clear()
-        self._piece()
+        if self.isVisible() or len(text) <= PIECE:
+            self._piece()
         self.verticalScrollBar().setValue(0)
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Begin, or go on, with what was not put in while nobody looked."""
+        super().showEvent(event)
+        if not self.complete():
+            self._more.start()
+
     def _piece(self) -> None:
-        end = min(self._put + PIECE, len(self._text))
+        began = time.perf_counter()
+        end = min(self._put + self._length, len(self._text))
         if end < len(self._text):
             # Whole lines, so that no line is laid out twice.
             newline = self._text.rfind("\n", self._put, end)
@@ -59,7 +78,10 @@ class TextView(QPlainTextEdit):
         cursor.insertText(self._text[self._put : end])
         self.verticalScrollBar().setValue(place)
         self._put = end
-        if self._put < len(self._text):
+        spent = time.perf_counter() - began
+        share = min(2.0, max(0.5, TURN_S / max(spent, 1e-6)))
+        self._length = int(min(LONGEST_PIECE, max(2_000, self._length * share)))
+        if self._put < len(self._text) and self.isVisible():
             self._more.start()
 
     def complete(self) -> bool:
