@@ -27,8 +27,8 @@ def load_factory(spec: str) -> Callable[..., Any]:
         raise UsageError(f"`--agent` takes package.module:factory, not {spec}.")
     if frozen.is_frozen() and parts[0] != "lineclear":
         raise UsageError(
-            "This program brings a Python of its own, which has none of an agent's packages. Use the"
-            f" agent's Python instead: python -m lineclear resume STORE --agent {spec}"
+            "This program brings a Python of its own, which has none of an agent's packages. Use"
+            f" the agent's Python instead: python -m lineclear resume STORE --agent {spec}"
         )
     folder = os.getcwd()  # noqa: PTH109  (sys.path holds text)
     if folder not in sys.path:
