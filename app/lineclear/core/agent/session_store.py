@@ -1,0 +1,187 @@
+"""Loop checkpoints in files, where a3s itself keeps and finds them.
+
+A run's file is `v1/loop_checkpoints/id_<base64url of the run id, no padding>.json`. Early versions
+of a3s wrote `loop_checkpoints/<run id>.json` with slashes and `..` replaced; such a file is read
+only where the current one is absent, and only if it is the run's own, as several runs can share
+such a name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.threads import LedgerThreads
+from lineclear.core.checkpoints import a3s
+from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import oserrors
+from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
+from lineclear.core.ledger.folders import close_folder, make_folder, make_folders, open_folder
+from lineclear.core.places import absolute
+
+_ENCRYPTED: Final = b"A3SE"
+
+
+class FileSessionStore:
+    """One checkpoint file per run below a folder that a3s would call its session store.
+
+    Files are 0600 in folders 0700, replaced whole and durable. The folder is made when the first
+    checkpoint is saved. Two processes that resume one run are not kept apart here: a
+    FileResumeStore in the same folder does that.
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.path = absolute(root)
+        self._threads = LedgerThreads()
+
+    async def save_loop_checkpoint(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
+        """Replace the run's file; durable on return.
+
+        Raises Unreadable (`key_mismatch`), ResumeSerializeError for what no a3s would read
+        back (too deep, larger than 256 MiB), ResumeIOError, NotConfirmed.
+        """
+        await self._threads.run(lambda: self._save(run_id, checkpoint))
+
+    async def load_loop_checkpoint(self, run_id: str) -> LoopCheckpoint | None:
+        """Give the run's checkpoint, or None where there is no file.
+
+        Raises Unreadable, naming the file: encrypted, future_schema, bad_binding, key_mismatch,
+        too_large, and all codes of `read_file` and of parsing.
+        """
+        return await asyncio.to_thread(self._load, run_id)
+
+    async def delete_loop_checkpoint(self, run_id: str) -> None:
+        """Remove the run's file; raises ResumeIOError, NotConfirmed."""
+        await self._threads.run(lambda: self._delete(run_id))
+
+    def run_ids(self) -> list[str]:
+        """Give the runs that have a current file, the one written last first."""
+        folder = os.path.join(self.path, *a3s.FOLDER)
+        found: list[tuple[int, str]] = []
+        try:
+            names = os.listdir(folder)
+        except FileNotFoundError:
+            return []
+        for name in names:
+            run_id = a3s.run_id_of(name)
+            if run_id is None:
+                continue
+            try:
+                found.append((os.lstat(os.path.join(folder, name)).st_mtime_ns, run_id))
+            except FileNotFoundError:
+                continue
+        return [run_id for _, run_id in sorted(found, reverse=True)]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.close()
+
+    # --- steps, off the loop --------------------------------------------------------------------
+
+    def _save(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
+        checkpoint.ensure_addressed_by(run_id)
+        path = self._file(run_id)
+        try:
+            raw = checkpoint.encode()
+        except ValueError as why:
+            raise ResumeSerializeError(f"{path} cannot be written: {why}") from why
+        if len(raw) > a3s.MAX_BYTES:
+            raise ResumeSerializeError(
+                f"{path} cannot be written: it would take {len(raw) >> 20} MiB, and at most"
+                f" {a3s.MAX_BYTES >> 20} MiB are read back."
+            )
+        try:
+            fd = self._open_or_make(a3s.FOLDER)
+        except OSError as why:
+            raise self._failed(path, "written", why) from why
+        try:
+            remove_leftovers(fd)
+            replace(fd, path.name, raw)
+        finally:
+            close_folder(fd)
+
+    def _load(self, run_id: str) -> LoopCheckpoint | None:
+        for path in (self._file(run_id), self._legacy_file(run_id)):
+            try:
+                raw = read_file(str(path), max_bytes=a3s.MAX_BYTES).raw
+            except Unreadable as why:
+                if why.code == "absent":
+                    continue
+                raise
+            try:
+                return _decoded(raw, run_id)
+            except Unreadable as why:
+                raise Unreadable(
+                    why.code, f"{visible_line(str(path))}: {why.sentence}", path
+                ) from why
+        return None
+
+    def _delete(self, run_id: str) -> None:
+        for path in (self._file(run_id), self._legacy_file(run_id)):
+            if path == self._legacy_file(run_id) and not self._is_of(path, run_id):
+                continue
+            try:
+                fd = open_folder(path.parent, path.parent)
+            except Unreadable as why:
+                if why.code == "absent":
+                    continue
+                raise ResumeIOError(f"{path} cannot be removed: {why.sentence}") from why
+            try:
+                os.unlink(path.name, dir_fd=fd)
+                sync_folder(fd)
+            except FileNotFoundError:
+                pass
+            except OSError as why:
+                raise self._failed(path, "removed", why) from why
+            finally:
+                close_folder(fd)
+
+    def _is_of(self, path: Path, run_id: str) -> bool:
+        """Tell whether a file of a name that several runs share is this run's."""
+        try:
+            _decoded(read_file(str(path), max_bytes=a3s.MAX_BYTES).raw, run_id)
+        except Unreadable:
+            return False
+        return True
+
+    def _open_or_make(self, parts: Sequence[str]) -> int:
+        """Open a folder below the root, made durably where it is absent; no link is followed."""
+        make_folders(self.path)
+        path = self.path
+        fd = open_folder(path, path)
+        for part in parts:
+            try:
+                if make_folder(part, dir_fd=fd):
+                    sync_folder(fd)
+                path /= part
+                below = open_folder(part, path, dir_fd=fd)
+            finally:
+                close_folder(fd)
+            fd = below
+        return fd
+
+    def _file(self, run_id: str) -> Path:
+        return self.path.joinpath(*a3s.FOLDER, a3s.file_name(run_id))
+
+    def _legacy_file(self, run_id: str) -> Path:
+        return self.path.joinpath(*a3s.LEGACY_FOLDER, a3s.legacy_file_name(run_id))
+
+    def _failed(self, path: Path, done: str, why: OSError) -> ResumeIOError:
+        return ResumeIOError(
+            f"{path} cannot be {done}: {oserrors.reason(why)}; {oserrors.cure(why)} and try again."
+        )
+
+
+def _decoded(raw: bytes, run_id: str) -> LoopCheckpoint:
+    if raw.startswith(_ENCRYPTED):
+        raise Unreadable("encrypted", "It is encrypted at rest; only a3s itself can open it.")
+    checkpoint = LoopCheckpoint.decode(raw)
+    checkpoint.ensure_addressed_by(run_id)
+    return checkpoint
