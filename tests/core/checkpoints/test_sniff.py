@@ -18,13 +18,6 @@ from lineclear.core.checkpoints import read_checkpoint as read
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES, document, encoded
 
-STARWEAVER = [
-    "v041_waiting_one_approval",
-    "v041_run_failed",
-    "v0150_checkpoint_bare",
-    "v0150_approval_record_versioned_envelope",
-]
-
 
 def refusal(raw: bytes) -> Unreadable:
     with pytest.raises(Unreadable) as refused:
@@ -32,12 +25,32 @@ def refusal(raw: bytes) -> Unreadable:
     return refused.value
 
 
-@pytest.mark.parametrize("system, names", [("starweaver", STARWEAVER)])
-def test_other_systems_are_told_apart_and_not_read_yet(system: str, names: list[str]):
-    for name in names:
-        refused = refusal((FIXTURES / system / f"{name}.json").read_bytes())
-        assert refused.code == "unsupported_system"
-        assert f"a checkpoint of {system}," in str(refused)
+@pytest.mark.parametrize(
+    "path, system",
+    [
+        ("a3s/legacy_v0_from_seed_test.json", "a3s"),
+        ("a3s/numbers_extremes.json", "a3s"),
+        ("lc_agents/v025_small.json", "lc-agents"),
+        ("starweaver/v0150_checkpoint_bare.json", "starweaver"),
+        ("starweaver/v041_run_failed.json", "starweaver"),
+    ],
+)
+def test_systems_are_told_apart(path: str, system: str):
+    assert read((FIXTURES / path).read_bytes()).system == system
+
+
+@pytest.mark.parametrize(
+    "path, name",
+    [
+        ("starweaver/v041_run_failed.json", "pending.json"),
+        ("lc_agents/v025_small.json", "run.checkpoint.json"),
+        ("lc_agents/v025_small.json", "id_cnVuLTE.json"),
+    ],
+)
+def test_a_checkpoint_under_the_name_of_another_system_is_refused(path: str, name: str):
+    with pytest.raises(Unreadable) as refused:
+        read((FIXTURES / path).read_bytes(), name=name)
+    assert refused.value.code == "misplaced"
 
 
 def test_an_encrypted_checkpoint_is_not_called_corrupt():

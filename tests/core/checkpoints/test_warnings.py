@@ -23,8 +23,8 @@ def codes(arguments: Any = None, tool: str = "bash", **fields: Any) -> tuple[str
 @pytest.mark.parametrize(
     "level, members",
     [
-        (Level.BLOCKED, "unreadable unsafe_folder damaged changed marked_cut moved"),
-        (Level.STOP, "invisible control marker_char mixed_scripts twin"),
+        (Level.BLOCKED, "unreadable unsafe_folder damaged changed marked_cut moved call_missing"),
+        (Level.STOP, "invisible control marker_char mixed_scripts twin arguments_differ"),
         (
             Level.CARE,
             (

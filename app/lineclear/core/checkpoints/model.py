@@ -19,6 +19,10 @@ class _Missing:
     def __repr__(self) -> str:
         return "MISSING"
 
+    def __reduce__(self) -> str:
+        # Copied and pickled by name, or there would be a second one.
+        return "MISSING"
+
 
 MISSING: Final[Any] = _Missing()
 """Stands where a JSON value is absent, because null is a value."""

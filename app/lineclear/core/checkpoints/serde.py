@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -42,6 +42,9 @@ class Record(BaseModel):
     """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    TAG: ClassVar[str] = ""
+    """The field that serde's internal tagging writes first, where a record inherits the rest."""
 
     def document(self) -> dict[str, Json]:
         """Give the JSON object that is written: all fields, then unknown keys as they came."""
@@ -86,7 +89,7 @@ def _layout(kind: type[Record]) -> tuple[tuple[str, str, bool, Any], ...]:
             _OMITTED in field.metadata,
             field.get_default(call_default_factory=True),
         )
-        for name, field in kind.model_fields.items()
+        for name, field in sorted(kind.model_fields.items(), key=lambda item: item[0] != kind.TAG)
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from lineclear.core.checkpoints import a3s, jsontext, lc_agents
+from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
 from lineclear.core.errors import Unreadable
 
 if TYPE_CHECKING:
-    from lineclear.core.checkpoints.model import Checkpoint, Format, Json
+    from lineclear.core.checkpoints.model import Checkpoint, Format
 
 FORMATS: dict[str, Format] = {
     lc_agents.NAME: lc_agents.LcAgents(),
     a3s.NAME: a3s.A3s(),
+    starweaver.NAME: starweaver.Starweaver(),
 }
 """Registered formats by name; adding a system is one module and one entry here."""
 
@@ -23,9 +25,9 @@ _ENCRYPTED: Final = b"A3SE"
 def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     """Parse strictly, tell the system, validate; raises Unreadable with a reason code.
 
-    NAME is the file's own, where it is known: it may not be the name of another run. Besides
-    the codes of parsing and of the formats: `encrypted`, `unsupported_system` (told apart, but
-    not read yet), `unknown_system`, `key_mismatch`.
+    NAME is the file's own, where it is known: it must be one that the system uses, and not that
+    of another run. Besides the codes of parsing and of the formats: `encrypted`,
+    `unknown_system`, `misplaced`, `key_mismatch`.
     """
     if raw.startswith(_ENCRYPTED):
         raise Unreadable(
@@ -35,29 +37,21 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     for system in FORMATS.values():
         if system.looks_like(document):
             checkpoint = system.read(raw, document)
-            wrong = None if name is None else system.misplaced(name, checkpoint)
-            if wrong is not None:
-                raise Unreadable("key_mismatch", wrong)
+            if name is not None:
+                _refuse_misplaced(system, name, checkpoint)
             return checkpoint
-    unsupported = _unsupported(document)
-    if unsupported is not None:
-        raise Unreadable(
-            "unsupported_system",
-            f"It is a checkpoint of {unsupported}, which this version of Lineclear does not read.",
-        )
     raise Unreadable(
         "unknown_system", "It is a JSON object, but of no agent system that Lineclear knows."
     )
 
 
-def _unsupported(document: dict[str, Json]) -> str | None:
-    """Name a system that is told by its keys although no registered format reads it."""
-    keys = document.keys()
-    if {"schema", "version", "payload"} <= keys:
-        schema = document["schema"]
-        return (
-            "starweaver" if isinstance(schema, str) and schema.startswith("starweaver.") else None
+def _refuse_misplaced(system: Format, name: str, checkpoint: Checkpoint) -> None:
+    # What happens to a file follows from its system, so its place has to be that system's too.
+    if not any(re.fullmatch(rule.pattern, name) for rule in system.files):
+        raise Unreadable(
+            "misplaced",
+            f"It is a checkpoint of {system.name}, but not under a name that {system.name} uses.",
         )
-    if {"checkpoint_id", "state"} <= keys:
-        return "starweaver"
-    return None
+    wrong = system.misplaced(name, checkpoint)
+    if wrong is not None:
+        raise Unreadable("key_mismatch", wrong)

@@ -37,6 +37,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "moved": "This folder was copied or moved; decisions made in it are refused.",
         "changed": "The call changed while it was on screen.",
         "marked_cut": "The agent says that this is not the whole call.",
+        "call_missing": "The checkpoint no longer holds this call; it can only be denied.",
     },
     Level.STOP: {
         "invisible": "It holds characters that hide or reorder text; each is shown as its code.",
@@ -44,6 +45,8 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "marker_char": "It holds the marks that Lineclear itself uses for hidden characters.",
         "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
         "twin": "The same call also waits, runs, or may have run.",
+        "arguments_differ": "The agent's request names another call than the one that would run,"
+        " which is shown.",
     },
     Level.CARE: {
         "first_time": "This agent has not asked for this tool before.",
@@ -108,7 +111,8 @@ _COMMAND_KEYS: Final = frozenset(
 
 def call_warnings(checkpoint: Checkpoint, call: PendingCall) -> tuple[str, ...]:
     """Codes that the call's tool name, arguments and document raise, strongest first, each once."""
-    codes = {*checkpoint.warnings, *_tool_name_codes(call.tool), *_argument_codes(call.arguments)}
+    codes = {*checkpoint.warnings, *call.warnings}
+    codes |= {*_tool_name_codes(call.tool), *_argument_codes(call.arguments)}
     return strongest_first(codes)
 
 

@@ -181,8 +181,9 @@ def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s:
     if not (shown.block is not None and verdict.verdict == "result"):
         try:
             system = FORMATS[shown.checkpoint.system]
+            given = verdict.result if verdict.verdict == "result" else verdict.arguments
             said["native"] = system.native_decision(
-                call, verdict.verdict, arguments=verdict.arguments, text=text
+                call, verdict.verdict, arguments=given, text=text
             )
         except ValueError as why:
             raise Refusal(str(why), code="unsupported") from why

@@ -1,0 +1,207 @@
+"""The `Format` of starweaver: execution checkpoints as the rest of Lineclear sees them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import (
+    MISSING,
+    Checkpoint,
+    Counters,
+    Entry,
+    FileRule,
+    Format,
+    Json,
+    PendingCall,
+    Position,
+    Section,
+    Usage,
+)
+from lineclear.core.checkpoints.serde import unknown_keys
+from lineclear.core.checkpoints.starweaver.checkpoint import (
+    AgentCheckpoint,
+)
+from lineclear.core.checkpoints.starweaver.hitl import (
+    RESULTS,
+    Approved,
+    DeferredToolResult,
+    Denied,
+    ExecutionStatus,
+    hitl_results,
+)
+from lineclear.core.checkpoints.starweaver.pending import pending_calls
+from lineclear.core.checkpoints.starweaver.run_state import RunStatus
+from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
+from lineclear.core.checkpoints.text import visible_line
+
+NAME: Final = "starweaver"
+
+_OVER: Final = frozenset({RunStatus.COMPLETED, RunStatus.CANCELLED})
+
+
+class Starweaver(Format):
+    """The `Format` of starweaver.
+
+    The system itself keeps checkpoints in a database; these are files that a host's own
+    executor writes, one per run, replaced at each boundary.
+    """
+
+    name: str = NAME
+    files: tuple[FileRule, ...] = (FileRule(folder=(), pattern=r"[^.](?s:.*)\.checkpoint\.json"),)
+    claim_by_rename: bool = False
+    together: bool = True
+
+    def looks_like(self, document: dict[str, Json]) -> bool:
+        """Tell by the envelope's schema or by the keys that only this system has."""
+        schema = document.get("schema")
+        if isinstance(schema, str) and schema.startswith("starweaver."):
+            return True
+        if "checkpoint_id" in document:
+            return bool(document.keys() & {"state", "resume", "node"})
+        return document.keys() >= {"state", "resume", "node"}
+
+    def read(self, raw: bytes, document: dict[str, Json]) -> Checkpoint:
+        """Validate and normalise.
+
+        Raises Unreadable as `AgentCheckpoint.from_document` and `pending_calls` do.
+        """
+        checkpoint = AgentCheckpoint.from_document(document)
+        state = checkpoint.state
+        usage = state.usage
+        calls = pending_calls(state)
+        stopped = state.status is RunStatus.FAILED or checkpoint.suspended is not None
+        return Checkpoint(
+            system=self.name,
+            raw=raw,
+            sha256=hashlib.sha256(raw).hexdigest(),
+            document=document,
+            calls=calls,
+            steps=tuple(steps(state)),
+            counters=Counters(
+                state.run_step,
+                usage.tool_calls if "tool_calls" in usage.model_fields_set else None,
+                usage.total_tokens,
+            ),
+            usage=Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens),
+            trace_id=_trace_id(checkpoint),
+            position=_position(checkpoint),
+            resumable=stopped and not calls and state.status not in _OVER,
+            warnings=_document_warnings(checkpoint),
+        )
+
+    def native_decision(
+        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+    ) -> Json:
+        """Give a `ToolApprovalDecision`, or for a deferred call a `DeferredToolResult`.
+
+        An answer is `{"status": "completed" | "failed" | "cancelled", "response": <JSON>}`; the
+        response may be missing.
+        """
+        tool = visible_line(call.tool, 40)
+        if (verdict == "result") != (call.kind == "deferred"):
+            takes = "an answer" if call.kind == "deferred" else "an approval or a denial"
+            raise ValueError(f"{tool} takes {takes}, not the verdict '{verdict}'.")
+        if verdict == "result":
+            return _result(call, arguments, text)
+        if verdict == "approve":
+            return Approved(reason=text or None).document()
+        if verdict == "deny":
+            return Denied(reason=text or None).document()
+        if verdict == "modify" and arguments is None:
+            raise ValueError("starweaver cannot replace the arguments by null.")
+        if verdict == "modify" and arguments is not MISSING:
+            return Approved(reason=text or None, override_arguments=arguments).document()
+        raise ValueError(f"starweaver knows no verdict '{verdict}' for {tool}.")
+
+    def arguments_path(self) -> tuple[str, ...]:
+        """There may be several calls."""
+        return ()
+
+    def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:
+        """Give the message history part by part."""
+        state = AgentCheckpoint.from_document(document).state
+        return tuple(transcript(state.message_history))
+
+    def sections(self, document: dict[str, Json]) -> tuple[Section, ...]:
+        """Give what the run is part of, what it used, and what it has put out so far."""
+        checkpoint = AgentCheckpoint.from_document(document)
+        state, resume = checkpoint.state, checkpoint.resume
+        run = {
+            "Parent run": state.parent_run_id,
+            "Parent task": state.parent_task_id,
+            "Context revision": resume.context_revision,
+            "Environment": resume.environment_ref,
+            "Span": resume.trace_context.span_id,
+        }
+        output = {"Output": state.output, "Waiting messages": state.idle_messages or None}
+        if state.structured_output is not MISSING:
+            output["Structured output"] = state.structured_output
+        used = state.usage
+        facts = {
+            "Run": tuple((name, value) for name, value in run.items() if value is not None),
+            "Used so far": (
+                ("Requests to the model", used.requests),
+                ("Tokens written to a cache", used.cache_write_tokens),
+                ("Tokens read from a cache", used.cache_read_tokens),
+            ),
+            "Output so far": tuple((n, value) for n, value in output.items() if value is not None),
+        }
+        return tuple(Section(title, found) for title, found in facts.items() if found)
+
+    def results(self, checkpoint: Checkpoint, decisions: Mapping[str, Json]) -> Json:
+        """Give the complete `AgentHitlResults`; raises AgentHitlError, Unreadable."""
+        state = AgentCheckpoint.from_document(checkpoint.document).state
+        return hitl_results(state, decisions).document()
+
+
+def _result(call: PendingCall, answer: Json, text: str) -> Json:
+    if not isinstance(answer, dict) or answer.keys() - {"status", "response"}:
+        raise ValueError('An answer is {"status": ..., "response": ...}.')
+    status = answer.get("status")
+    if not isinstance(status, str) or status not in RESULTS:
+        raise ValueError("An answer's status is completed, failed or cancelled.")
+    return DeferredToolResult(
+        deferred_id=call.native_id,
+        status=ExecutionStatus(status),
+        response=answer.get("response"),
+        metadata={"note": text} if text else {},
+    ).document()
+
+
+def _trace_id(checkpoint: AgentCheckpoint) -> str | None:
+    named = checkpoint.metadata.get("trace_id")
+    return checkpoint.resume.trace_context.trace_id or (named if isinstance(named, str) else None)
+
+
+def _position(checkpoint: AgentCheckpoint) -> Position:
+    cursor = checkpoint.resume.cursor
+    cursors = {
+        "Model request attempt": cursor.model_request_attempt,
+        "Tool call batch": cursor.tool_call_batch_id,
+        "Output validation attempt": cursor.output_validation_attempt,
+        "Stream cursor": cursor.stream_cursor,
+        "Message cursor": cursor.message_cursor,
+    }
+    return Position(
+        run_id=checkpoint.run_id,
+        node=checkpoint.node.value,
+        status=checkpoint.state.status.value,
+        step=checkpoint.run_step,
+        conversation_id=checkpoint.conversation_id,
+        checkpoint_id=checkpoint.checkpoint_id,
+        cursors=tuple((name, value) for name, value in cursors.items() if value is not None),
+        suspended=checkpoint.suspended,
+    )
+
+
+def _document_warnings(checkpoint: AgentCheckpoint) -> tuple[str, ...]:
+    codes = []
+    used = checkpoint.state.usage
+    if max(checkpoint.state.run_step, used.tool_calls, used.total_tokens) > jsontext.SAFE_INT:
+        codes.append("big_number")
+    if unknown_keys(checkpoint):
+        codes.append("extra_field")
+    return tuple(codes)

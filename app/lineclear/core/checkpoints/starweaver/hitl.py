@@ -1,0 +1,190 @@
+"""What people decide on a waiting run: approvals and the results of deferred calls.
+
+starweaver takes the decisions of one run only all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.serde import Omitted, Record, unreadable
+from lineclear.core.checkpoints.starweaver.accounting import Metadata
+from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError
+
+_T = TypeVar("_T")
+
+
+class AgentHitlError(LineclearError):
+    """Decisions that starweaver would not take.
+
+    `code`: not_waiting, no_pending_hitl, unknown_approval, unknown_deferred, duplicate_decision,
+    missing_decisions, missing_tool_call, deferred_not_terminal.
+    """
+
+    code = "hitl"
+
+
+class Approved(Record):
+    """Run the call, perhaps with other arguments; null arguments are no other ones."""
+
+    decision: Literal["approved"] = "approved"
+    decided_by: Omitted[str | None] = None
+    reason: Omitted[str | None] = None
+    override_arguments: Omitted[Any] = None
+    metadata: Omitted[Metadata] = Field(default_factory=dict)
+
+
+class Denied(Record):
+    """Do not run it; the model sees the reason."""
+
+    decision: Literal["denied"] = "denied"
+    decided_by: Omitted[str | None] = None
+    reason: Omitted[str | None] = None
+    metadata: Omitted[Metadata] = Field(default_factory=dict)
+
+
+ToolApprovalDecision = Annotated[Approved | Denied, Field(discriminator="decision")]
+_DECISION: TypeAdapter[Approved | Denied] = TypeAdapter(ToolApprovalDecision)
+
+
+class ExecutionStatus(StrEnum):
+    """How a deferred call stands; only the last three are results."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+RESULTS = frozenset({ExecutionStatus.COMPLETED, ExecutionStatus.FAILED, ExecutionStatus.CANCELLED})
+"""The statuses that end a deferred call."""
+
+
+class DeferredToolResult(Record):
+    """The result of a deferred call; a response of null is none."""
+
+    deferred_id: str
+    status: Annotated[ExecutionStatus, Field(strict=False)]
+    response: Omitted[Any] = None
+    metadata: Omitted[Metadata] = Field(default_factory=dict)
+
+
+class DeferredToolResults(Record):
+    """The results of all deferred calls of a run."""
+
+    results: Omitted[list[DeferredToolResult]] = Field(default_factory=list)
+
+
+class AgentHitlResults(Record):
+    """All that a waiting run waits for; approvals are keyed by the call's id or approval id."""
+
+    approvals: Omitted[dict[str, ToolApprovalDecision]] = Field(default_factory=dict)
+    deferred_results: Omitted[DeferredToolResults] = Field(default_factory=DeferredToolResults)
+
+    def ensure_answers(self, state: AgentRunState) -> None:
+        """Raise AgentHitlError unless the run takes these decisions as they are."""
+        run = visible_line(state.run_id, 40)
+        if state.status is not RunStatus.WAITING:
+            raise AgentHitlError(
+                f"Run '{run}' is not waiting for decisions: it is {state.status.value}.",
+                code="not_waiting",
+            )
+        if not state.has_pending_hitl:
+            raise AgentHitlError(
+                f"Run '{run}' waits, but has no pending calls.", code="no_pending_hitl"
+            )
+        prefix = f"approval_{state.run_id}_"
+        approvals = _once(
+            (key.removeprefix(prefix), decision) for key, decision in self.approvals.items()
+        )
+        results = _once((result.deferred_id, result) for result in self.deferred_results.results)
+        asked = {part.tool_call_id for part in state.pending_approval_tool_returns}
+        deferred = {deferred_id(state, part.tool_call_id) for part in state.deferred_tool_returns}
+        _refuse(approvals.keys() - asked, "unknown_approval", "There is no pending approval for")
+        _refuse(results.keys() - deferred, "unknown_deferred", "There is no deferred call")
+        _refuse(asked - approvals.keys(), "missing_decisions", "There is no decision on")
+        _refuse(deferred - results.keys(), "missing_decisions", "There is no result of")
+        running = {key for key, decision in approvals.items() if isinstance(decision, Approved)}
+        _refuse(
+            running - state.calls_by_id().keys(),
+            "missing_tool_call",
+            "The checkpoint no longer holds the approved call",
+        )
+        _refuse(
+            {key for key, result in results.items() if result.status not in RESULTS},
+            "deferred_not_terminal",
+            "Only completed, failed and cancelled are results; not so that of",
+        )
+
+
+def read_approval_decision(document: Json) -> Approved | Denied:
+    """Read one decision; raises Unreadable: missing_field, wrong_type."""
+    try:
+        return _DECISION.validate_python(document)
+    except ValidationError as why:
+        raise unreadable(why) from None
+
+
+def hitl_results(state: AgentRunState, decisions: Mapping[str, Json]) -> AgentHitlResults:
+    """Put decisions by tool call id together, in an order that follows from them alone.
+
+    Each is a `ToolApprovalDecision` or a `DeferredToolResult` as JSON. Raises Unreadable for one
+    that is in neither form, and AgentHitlError as `ensure_answers` does.
+    """
+    pending = {part.tool_call_id for part in state.pending_approval_tool_returns}
+    deferred = [part.tool_call_id for part in state.deferred_tool_returns]
+    _refuse(
+        decisions.keys() - pending - set(deferred), "unknown_approval", "There is no pending call"
+    )
+    results = AgentHitlResults(
+        approvals={
+            approval_key(state, call_id): read_approval_decision(decisions[call_id])
+            for call_id in sorted(pending & decisions.keys())
+        },
+        deferred_results=DeferredToolResults(
+            results=[
+                DeferredToolResult.from_document(decisions[call_id])
+                for call_id in deferred
+                if call_id in decisions
+            ]
+        ),
+    )
+    results.ensure_answers(state)
+    return results
+
+
+def deferred_id(state: AgentRunState, tool_call_id: str) -> str:
+    """Give the id by which a deferred call's result is taken."""
+    return f"deferred_{state.run_id}_{tool_call_id}"
+
+
+def approval_key(state: AgentRunState, tool_call_id: str) -> str:
+    """Give the key for a call's decision: its id, unless that would be taken for a longer one."""
+    prefix = f"approval_{state.run_id}_"
+    return prefix + tool_call_id if tool_call_id.startswith(prefix) else tool_call_id
+
+
+def _once(pairs: Iterable[tuple[str, _T]]) -> dict[str, _T]:
+    found: dict[str, _T] = {}
+    for key, value in pairs:
+        if key in found:
+            _refuse({key}, "duplicate_decision", "There is more than one decision on")
+        found[key] = value
+    return found
+
+
+def _refuse(ids: Iterable[str], code: str, words: str) -> None:
+    """Raise AgentHitlError naming the ids, if there are any."""
+    shown = [f"'{visible_line(found, 40)}'" for found in sorted(ids)]
+    if shown:
+        more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
+        raise AgentHitlError(f"{words} {', '.join(shown[:3])}{more}.", code=code)

@@ -1,0 +1,117 @@
+"""The calls of a waiting run that a person has to decide or answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Json, PendingCall
+from lineclear.core.checkpoints.starweaver.arguments import execution_value
+from lineclear.core.checkpoints.starweaver.hitl import deferred_id
+from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolReturnPart
+from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+
+TOOL_NAME_LIMIT: Final = 128
+REVIEWED: Final = "starweaver.approval_tool_arguments"
+"""Metadata key under which versions after 0.4.1 keep the arguments to be approved."""
+
+
+def pending_calls(state: AgentRunState) -> tuple[PendingCall, ...]:
+    """Give the approvals, then the deferred calls, of a run that waits; () of any other.
+
+    Raises Unreadable: `ambiguous_call_ids` (decisions are told apart by these ids alone),
+    `tool_name`, `too_many_keys`.
+    """
+    if state.status is not RunStatus.WAITING:
+        return ()
+    _refuse_ambiguous(state)
+    batch = state.calls_by_id()
+    calls = (
+        *(_approval(part, batch) for part in state.pending_approval_tool_returns),
+        *(_deferred(state, part, batch) for part in state.deferred_tool_returns),
+    )
+    for call in calls:
+        _refuse_unshowable(call)
+    return calls
+
+
+def _approval(part: ToolReturnPart, batch: dict[str, ToolCallPart]) -> PendingCall:
+    """Show what an approval runs: the batch's call with this id, not what the request says."""
+    asked = part.metadata.get("approval")
+    asked = asked if isinstance(asked, dict) else {}
+    claims = [
+        value
+        for value in (asked.get("arguments", MISSING), part.metadata.get(REVIEWED, MISSING))
+        if value is not MISSING
+    ]
+    call = batch.get(part.tool_call_id)
+    if call is None:
+        tool, arguments = part.name, claims[0] if claims else None
+        warnings: tuple[str, ...] = ("call_missing",)
+    else:
+        tool, arguments = call.name, execution_value(call.tool_arguments)
+        # Arguments that are no JSON stand in the request as they do in the call, or as text.
+        same = {jsontext.canonical(arguments), jsontext.canonical(call.arguments)}
+        differ = tool != part.name or any(jsontext.canonical(said) not in same for said in claims)
+        warnings = ("arguments_differ",) if differ else ()
+    reason = asked.get("reason")
+    return PendingCall(
+        tool=tool,
+        arguments=arguments,
+        tool_id=part.tool_call_id,
+        item=part.tool_call_id,
+        reason=reason if isinstance(reason, str) else None,
+        warnings=warnings,
+    )
+
+
+def _deferred(
+    state: AgentRunState, part: ToolReturnPart, batch: dict[str, ToolCallPart]
+) -> PendingCall:
+    """Show the whole request: nothing runs on it, a person answers it."""
+    request: Json = part.metadata.get("deferred", MISSING)
+    if request is MISSING:
+        call = batch.get(part.tool_call_id)
+        request = None if call is None else execution_value(call.tool_arguments)
+    reason = request.get("reason") if isinstance(request, dict) else None
+    return PendingCall(
+        tool=part.name,
+        arguments=request,
+        tool_id=part.tool_call_id,
+        item=part.tool_call_id,
+        kind="deferred",
+        reason=reason if isinstance(reason, str) else None,
+        native_id=deferred_id(state, part.tool_call_id),
+    )
+
+
+def _refuse_ambiguous(state: AgentRunState) -> None:
+    parts = [*state.pending_approval_tool_returns, *state.deferred_tool_returns]
+    ids = [part.tool_call_id for part in parts]
+    if "" in ids:
+        raise Unreadable(
+            "ambiguous_call_ids", "A call that waits has no id, so no decision could name it."
+        )
+    twice = next((call_id for call_id, times in Counter(ids).items() if times > 1), None)
+    if twice is not None:
+        raise Unreadable(
+            "ambiguous_call_ids",
+            f"Several calls that wait have the id '{visible_line(twice, 40)}', so a decision on one"
+            " would be taken for all.",
+        )
+
+
+def _refuse_unshowable(call: PendingCall) -> None:
+    if not 1 <= len(call.tool) <= TOOL_NAME_LIMIT:
+        raise Unreadable(
+            "tool_name", f"The tool's name must have 1 to {TOOL_NAME_LIMIT} characters."
+        )
+    keys = jsontext.count_keys(call.arguments)
+    if keys > jsontext.MAX_KEYS:
+        raise Unreadable(
+            "too_many_keys",
+            f"The arguments hold {keys:,} keys; at most {jsontext.MAX_KEYS:,} can be shown.",
+        )
