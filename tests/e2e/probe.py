@@ -63,6 +63,8 @@ class Looker(QObject):
     def _row(self, text: str, name: str = "table") -> dict[str, int] | None:
         """Where the first row with that text in it is on the screen."""
         shown = view(name)
+        if not shown.isVisible():
+            return None
         model = shown.model()
         for row in range(model.rowCount()):
             for column in range(columns(shown)):
