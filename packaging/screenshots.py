@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Make pictures of the real window on real stores: `screenshots.py FOLDER [--dark] [--scene NAME]`.
+"""Make pictures of the real window on real stores.
+
+    screenshots.py                                 the README's, into resources/screenshots
+    screenshots.py FOLDER [--dark] [--scene NAME]  every scene, or some, into FOLDER
 
 Runs offscreen. Every scene is the program itself, driven as an operator would drive it.
 """
@@ -40,6 +43,7 @@ from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow
 
+README_PICTURES = Path(__file__).resolve().parent.parent / "resources" / "screenshots"
 STEPS = tuple(
     {
         "action": {
@@ -83,7 +87,10 @@ class Stage:
     ) -> None:
         """Publish a request; ALIVE agents' locks are held by this process."""
         run = self.source / agent
-        if alive:
+        if not alive:
+            # It held its lock once: known to be dead, not unknown.
+            AgentLock.acquire(run).close()
+        elif not any(shown.store.parent == run for shown in self.calls.values()):
             self.locks.append(
                 AgentLock.acquire(run, argv=("python", f"{agent.replace('-', '_')}.py"))
             )
@@ -161,6 +168,22 @@ def full(stage: Stage) -> None:
     note = "paid\u202e001$\u202c in full"
     stage.ask("hidden", "billing", call("post_note", {"invoice": "2291", "note": note}, "billing"))
     stage.ask(
+        "deploy",
+        "deployer",
+        call(
+            "deploy",
+            {"service": "checkout", "version": "2026.11.4", "production": True},
+            "deployer",
+        ),
+    )
+    stage.ask(
+        "query",
+        "reports",
+        call(
+            "run_sql", {"sql": "select sum(amount) from orders where day = '2026-11-28'"}, "reports"
+        ),
+    )
+    stage.ask(
         "uncertain",
         "shipper",
         call("create_label", {"order": "O-7781", "carrier": "DHL"}, "shipper"),
@@ -197,10 +220,10 @@ async def choose(window: MainWindow, stage: Stage, name: str) -> None:
     await asyncio.sleep(0.9)
 
 
-async def overview(window: MainWindow, stage: Stage) -> None:
+async def inbox(window: MainWindow, stage: Stage) -> None:
     """A waiting call, and others around it."""
-    await choose(window, stage, "bash")
-    await choose(window, stage, "refund")
+    for name in ("bash", "query", "refund"):
+        await choose(window, stage, name)
 
 
 async def hidden(window: MainWindow, stage: Stage) -> None:
@@ -298,7 +321,7 @@ async def empty(_window: MainWindow, _stage: Stage) -> None:
 
 
 SCENES: dict[str, tuple[Callable[[Stage], None], Scene]] = {
-    "overview": (full, overview),
+    "inbox": (full, inbox),
     "hidden": (full, hidden),
     "long": (full, long_text),
     "armed": (full, armed),
@@ -320,7 +343,7 @@ async def picture(app: QApplication, out: Path, name: str, *, dark: bool, size: 
     """Make one picture."""
     build, scene = SCENES[name]
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["LINECLEAR_HOME"] = folder
+        os.environ["LINECLEAR_HOME"] = os.environ["HOME"] = folder
         stage = Stage(Path(folder))
         build(stage)
         tasks = Tasks(asyncio.get_running_loop())
@@ -366,16 +389,22 @@ async def pictures(app: QApplication, options: argparse.Namespace) -> None:
 def main() -> int:
     """Make the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder")
+    parser.add_argument("folder", nargs="?")
     parser.add_argument("--dark", action="store_true")
     parser.add_argument("--scene", action="append", choices=list(SCENES))
-    parser.add_argument("--size", default="1360x820")
+    parser.add_argument("--size", default="1280x680")
     options = parser.parse_args()
+    readme = options.folder is None
+    if readme:
+        options.folder, options.scene = str(README_PICTURES), ["inbox"]
     Path(options.folder).mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     app.setQuitOnLastWindowClosed(False)
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
         runner.run(pictures(app, options))
+        if readme:
+            options.dark = True
+            runner.run(pictures(app, options))
     return 0
 
 
