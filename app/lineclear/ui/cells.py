@@ -75,27 +75,32 @@ _CHIPS = {
 
 
 def preview(arguments: Json) -> str:
-    """Arguments on one line as `key value` pairs; likely secrets are masked."""
+    """Arguments on one line as `key=value` pairs; likely secrets are masked."""
+    return "  ".join(f"{key}={value}" if key else value for key, value in pairs(arguments))
+
+
+def pairs(arguments: Json) -> list[tuple[str, str]]:
+    """Give the arguments' keys and values for one line; a text that stands alone has no key."""
     if arguments is MISSING:
-        return ""
-    if isinstance(arguments, dict):
-        if len(arguments) == 1:
-            ((key, value),) = arguments.items()
-            if isinstance(value, str) and not _SECRET_KEY.search(key):
-                return _masked(value, PREVIEW_LIMIT)
-        parts: list[str] = []
-        room = PREVIEW_LIMIT
-        for key, value in arguments.items():
-            part = f"{visible_line(key, 40)}={_value(key, value)}"
-            parts.append(part)
-            room -= len(part) + 2
-            if room <= 0:
-                parts.append("\u2026")
-                break
-        return "  ".join(parts)
+        return []
     if isinstance(arguments, str):
-        return _masked(arguments, PREVIEW_LIMIT)
-    return _value("", arguments)
+        return [("", _masked(arguments, PREVIEW_LIMIT))]
+    if not isinstance(arguments, dict):
+        return [("", _value("", arguments))]
+    if len(arguments) == 1:
+        ((key, value),) = arguments.items()
+        if isinstance(value, str) and not _SECRET_KEY.search(key):
+            return [("", _masked(value, PREVIEW_LIMIT))]
+    found: list[tuple[str, str]] = []
+    room = PREVIEW_LIMIT
+    for key, value in arguments.items():
+        pair = (visible_line(key, 40), _value(key, value))
+        found.append(pair)
+        room -= len(pair[0]) + len(pair[1]) + 3
+        if room <= 0:
+            found.append(("", "\u2026"))
+            break
+    return found
 
 
 def _value(key: str, value: Json) -> str:

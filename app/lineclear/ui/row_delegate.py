@@ -11,6 +11,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import cells, theme
+from lineclear.ui.argument_cell import PairLayout
 from lineclear.ui.cells import Column
 from lineclear.ui.queue_model import Role
 
@@ -38,6 +39,10 @@ _OUTCOME_GLYPHS = {
     "withdrawn": "state-withdrawn",
     "refused": "state-failed",
 }
+
+_KEPT_BY_STOP = 110
+_KEPT_BY_OTHERS = 280
+"""Pixels of the arguments that a chip leaves, by how loud it is."""
 
 
 def glyph_of(row: Row) -> str:
@@ -101,7 +106,11 @@ class RowDelegate(QStyledItemDelegate):
         if index.column() == Column.STATE:
             content = self._state(painter, option, content, row, t, dim=tombstone)
         elif index.column() == Column.ARGUMENTS:
-            content = self._chips(painter, content, row, t)
+            if row.tool is not None:
+                self._arguments(painter, content, row, t, dim=tombstone)
+                painter.restore()
+                return
+            content = self._chips(painter, content, row, t, _KEPT_BY_OTHERS)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         quiet = tombstone or (_is_secondary(index.column()) and not selected)
         colour = t.muted if quiet else t.text
@@ -109,8 +118,7 @@ class RowDelegate(QStyledItemDelegate):
         if dead and not tombstone and index.column() in (Column.PROCESS, Column.AGENT):
             colour = t.care
         painter.setPen(QColor(colour))
-        mono = index.column() == Column.ARGUMENTS and row.tool is not None
-        painter.setFont(self._font(mono=mono, bold=unseen and not tombstone and not mono))
+        painter.setFont(self._font(mono=False, bold=unseen and not tombstone))
         text = str(index.data() or "")
         middle = index.column() in (Column.ARGUMENTS, Column.AGENT)
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
@@ -161,7 +169,24 @@ class RowDelegate(QStyledItemDelegate):
         painter.drawPixmap(content.left() + 2, top, pixmap)
         return content.adjusted(theme.GLYPH + 10, 0, 0, 0)
 
-    def _chips(self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens) -> QRect:
+    def _arguments(
+        self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens, *, dim: bool
+    ) -> None:
+        pairs = cells.pairs(row.arguments)
+        fonts = {is_key: self._font(mono=not is_key, bold=False) for is_key in (True, False)}
+        layout = PairLayout(QFontMetrics(fonts[True]), QFontMetrics(fonts[False]))
+        content = self._chips(painter, content, row, t, layout.natural_width(pairs))
+        for piece in layout.lay_out(pairs, content.width()):
+            painter.setFont(fonts[piece.is_key])
+            painter.setPen(QColor(t.muted if piece.is_key or dim else t.text))
+            place = content.adjusted(piece.x, 0, 0, 0)
+            side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(place, int(side), piece.text)
+
+    def _chips(
+        self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens, wanted: int
+    ) -> QRect:
+        """Draw the chips for which there is room beside WANTED pixels of text; give its place."""
         font = theme.small_font()
         metrics = QFontMetrics(font)
         painter.setFont(font)
@@ -169,7 +194,8 @@ class RowDelegate(QStyledItemDelegate):
         right = content.right()
         for label, level in reversed(cells.chips(row)):
             width = metrics.horizontalAdvance(label) + 12
-            if right - width < content.left() + (110 if level >= Level.STOP else 190):
+            kept = _KEPT_BY_STOP if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
+            if right - width < content.left() + kept:
                 continue
             top = content.top() + (content.height() - metrics.height() - 2) // 2
             box = QRect(right - width, top, width, metrics.height() + 2)

@@ -274,6 +274,8 @@ class MainWindow(QMainWindow):
     def _arrived(self, diff: Diff) -> None:
         self._tell_tray(diff)
         self.model.apply(diff)
+        if self.model.rowCount():
+            self._show_table()
         self.flow.take(diff)
         if diff.health is not None:
             self._health = diff.health
@@ -329,12 +331,15 @@ class MainWindow(QMainWindow):
             label.setText("\n".join(told[:3]))
         self.trouble.setVisible(bool(told))
 
+    def _show_table(self) -> None:
+        if self._middle.currentWidget() is not self.table:
+            self._middle.setCurrentWidget(self.table)
+            if self.sidebar.sections.hasFocus():
+                self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
     def _show_empty(self, counts: dict[Section, int]) -> None:
         if self.model.rowCount():
-            if self._middle.currentWidget() is not self.table:
-                self._middle.setCurrentWidget(self.table)
-                if self.sidebar.sections.hasFocus():
-                    self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._show_table()
             return
         scope = self.model.scope
         hidden = self.model.hidden_by_filter()
