@@ -41,7 +41,8 @@ class Record(BaseModel):
     Strict about types, as serde is: no 3.0, no "3", no true for a count.
     """
 
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+    # Built when first needed: a process that meets one system does not pay for the others.
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True)
 
     TAG: ClassVar[str] = ""
     """The field that serde's internal tagging writes first, where a record inherits the rest."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -221,13 +222,17 @@ class Suspend(Record):
 
 
 AgentExecutionDecision = Annotated[Continue | Suspend, Field(discriminator="kind")]
-_EXECUTION_DECISION: Final[TypeAdapter[Continue | Suspend]] = TypeAdapter(AgentExecutionDecision)
+
+
+@cache
+def _execution_decision() -> TypeAdapter[Continue | Suspend]:
+    return TypeAdapter(AgentExecutionDecision)
 
 
 def read_execution_decision(document: Json) -> Continue | Suspend:
     """Read what a checkpoint handler decided; raises Unreadable: missing_field, wrong_type."""
     try:
-        return _EXECUTION_DECISION.validate_python(document)
+        return _execution_decision().validate_python(document)
     except ValidationError as why:
         raise unreadable(why) from None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -51,7 +52,6 @@ class Denied(Record):
 
 
 ToolApprovalDecision = Annotated[Approved | Denied, Field(discriminator="decision")]
-_DECISION: TypeAdapter[Approved | Denied] = TypeAdapter(ToolApprovalDecision)
 
 
 class ExecutionStatus(StrEnum):
@@ -126,10 +126,15 @@ class AgentHitlResults(Record):
         )
 
 
+@cache
+def _approval_decision() -> TypeAdapter[Approved | Denied]:
+    return TypeAdapter(ToolApprovalDecision)
+
+
 def read_approval_decision(document: Json) -> Approved | Denied:
     """Read one decision; raises Unreadable: missing_field, wrong_type."""
     try:
-        return _DECISION.validate_python(document)
+        return _approval_decision().validate_python(document)
     except ValidationError as why:
         raise unreadable(why) from None
 
