@@ -87,6 +87,16 @@ def test_counts_are_disjoint(model):
     assert sum(model.counts().values()) == len(rows)
 
 
+def test_calls_of_one_checkpoint_are_counted_together(model):
+    beside = [
+        a_row(number, item=f"c{number}", store=SOURCE / "one", run="r", state=state)
+        for number, state in enumerate([State.PENDING, State.HELD, State.APPROVED, State.PENDING])
+    ]
+    add(model, *beside, a_row(9, item="other", run="r"), a_row(10))
+    assert model.together(beside[0]) == (2, 4)
+    assert model.together(a_row(10)) == (0, 1)
+
+
 def test_a_removed_row_is_forgotten(model):
     add(model, a_row(1), a_row(2))
     model.apply(Diff(removed=(row_id(1),)))

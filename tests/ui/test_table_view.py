@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
@@ -171,6 +171,21 @@ def test_stepping_stays_inside(view):
     view.step(1)
     view.step(1)
     assert view.current_id == row_id(30)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_columns_are_chosen_from_their_header(view, qtbot):
+    view._choose_columns(QPoint(10, 10))
+    menu = view.findChild(QMenu, "columns")
+    tokens, tool = (
+        next(each for each in menu.actions() if each.text() == text) for text in ("Tokens", "Tool")
+    )
+    assert not tool.isEnabled()
+    tokens.trigger()
+    assert not view.isColumnHidden(Column.TOKENS)
+    tokens.trigger()
+    assert view.isColumnHidden(Column.TOKENS)
+    menu.close()
 
 
 def test_several_rows_can_be_selected(view):

@@ -133,6 +133,13 @@ def test_an_approval_that_nobody_picked_up_can_be_taken_back():
     assert (words.offer(dead).take_back, words.offer(dead).resume) == (True, "Resume")
 
 
+def test_calls_of_one_checkpoint_are_held_until_all_are_decided():
+    row = a_row(1, system="starweaver", item="call-1", process=Process.UNKNOWN)
+    offer = words.offer(row, decided=2, together=5)
+    assert offer.sentence == "Held until all 5 calls of this run are decided (2 done)."
+    assert offer.approve == "Record approval"
+
+
 def test_what_may_have_run_is_settled_by_hand():
     assert words.offer(a_row(1, state=State.UNCERTAIN)).resolve
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
+import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +13,10 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from lineclear.core import frozen
 from lineclear.core.inbox import deciding, launch
 from lineclear.core.inbox import settings as settings_file
+from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
@@ -157,6 +161,21 @@ class Bridge(QObject):
             )
         finally:
             self.look_again(row.store)
+
+    async def start_demo(self) -> None:
+        """Start the demo beside this window; it brings a window and a home of its own."""
+
+        def start() -> None:
+            subprocess.Popen(
+                [*own_program(), "demo"],
+                env=frozen.original_environment(os.environ),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+        await self._in(self._writers, start)
 
     # --- Settings -------------------------------------------------------------------------------
 

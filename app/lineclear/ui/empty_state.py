@@ -12,7 +12,7 @@ class EmptyState(QWidget):
     """A sentence in the middle, with buttons below.
 
     Signals:
-        wanted(str): `clear`, `add` or `copy`.
+        wanted(str): `clear`, `add`, `demo` or `copy`.
     """
 
     wanted = Signal(str)
@@ -31,6 +31,7 @@ class EmptyState(QWidget):
         for name, text in (
             ("clear", "Clear (Esc)"),
             ("add", "Add a folder\u2026"),
+            ("demo", "Start the demo"),
             ("copy", "Copy three lines for an agent"),
         ):
             button = QPushButton(text)

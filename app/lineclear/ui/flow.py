@@ -312,7 +312,7 @@ class DecisionFlow(QObject):
             if not self._pane.modify.in_review():
                 return Offer("Nothing runs before you have reviewed and approved your changes.")
             return Offer("The agent runs it with your changes.", "Approve with changes")
-        offer = words.offer(row)
+        offer = words.offer(row, *self._model.together(row))
         if row.state is not State.PENDING:
             return offer
         return self._allowed(row, offer)

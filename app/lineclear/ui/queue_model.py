@@ -193,6 +193,14 @@ class QueueModel(QAbstractTableModel):
         """The rows of a section, listed or not."""
         return (self._rows[row_id] for row_id in self._by_section[section])
 
+    def together(self, row: Row) -> tuple[int, int]:
+        """How many calls of ROW's checkpoint are decided, and how many it holds."""
+        if not row.item:
+            return 0, 1
+        waiting = [one for one in self.rows_in(Section.WAITING) if _beside(one, row)]
+        decided = [one for one in self.rows_in(Section.HANDED_OVER) if _beside(one, row)]
+        return len(decided), len(waiting) + len(decided)
+
     def hidden_by_filter(self) -> int:
         """How many rows of the section and source the filter hides."""
         if not self._scope.filter:
@@ -498,3 +506,7 @@ class QueueModel(QAbstractTableModel):
         """A row in one line, for assistive technology and logs without arguments."""
         row = self._rows[row_id]
         return f"{words.state_word(row)}: {words.name(row.tool, 'run')} of {words.name(row.agent)}"
+
+
+def _beside(one: Row, other: Row) -> bool:
+    return bool(one.item) and (one.store, one.run) == (other.store, other.run)

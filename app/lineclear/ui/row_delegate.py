@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
 
 from lineclear.core.checkpoints.warnings import Level
@@ -174,7 +174,7 @@ class RowDelegate(QStyledItemDelegate):
     ) -> None:
         pairs = cells.pairs(row.arguments)
         fonts = {is_key: self._font(mono=not is_key, bold=False) for is_key in (True, False)}
-        layout = PairLayout(QFontMetrics(fonts[True]), QFontMetrics(fonts[False]))
+        layout = PairLayout(QFontMetricsF(fonts[True]), QFontMetricsF(fonts[False]))
         content = self._chips(painter, content, row, t, layout.natural_width(pairs))
         for piece in layout.lay_out(pairs, content.width()):
             painter.setFont(fonts[piece.is_key])

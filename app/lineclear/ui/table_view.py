@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
+    QMenu,
     QPushButton,
     QTableView,
     QWidget,
 )
 
-from lineclear.ui import theme
+from lineclear.ui import cells, theme
 from lineclear.ui.cells import Column
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.row_delegate import RowDelegate
@@ -121,8 +122,26 @@ class QueueView(QTableView):
         header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
         for column in _HIDDEN_AT_FIRST:
             self.setColumnHidden(column, True)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._choose_columns)
         header.setSortIndicator(Column.AGE, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
+
+    def _choose_columns(self, where: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setObjectName("columns")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for column in Column:
+            action = menu.addAction(cells.HEADINGS[column])
+            action.setCheckable(True)
+            action.setChecked(not self.isColumnHidden(column))
+            # Without them a row could not be told from another.
+            action.setEnabled(column not in (Column.STATE, Column.TOOL, Column.ARGUMENTS))
+            action.toggled.connect(self._column_shown(column))
+        menu.popup(self.horizontalHeader().mapToGlobal(where))
+
+    def _column_shown(self, column: Column) -> Callable[[bool], None]:
+        return lambda shown: self.setColumnHidden(column, not shown)
 
     # --- The current row ------------------------------------------------------------------------
 

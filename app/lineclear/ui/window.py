@@ -354,6 +354,7 @@ class MainWindow(QMainWindow):
                 "No folder is watched. Agents leave calls in "
                 f"{visible_line(str(default_source()))}.",
                 "add",
+                "demo",
                 "copy",
             )
         elif not self._complete:
@@ -363,7 +364,8 @@ class MainWindow(QMainWindow):
             folders = len(self._health) or len(self._bridge.settings.sources)
             anything = any(number for number in counts.values())
             self.empty.say(
-                words.nothing_waits(running, folders), *(() if anything else ("add", "copy"))
+                words.nothing_waits(running, folders),
+                *(() if anything or self._demo else ("add", "demo", "copy")),
             )
         else:
             self.empty.say(f"Nothing under \u201c{scope.section.value}\u201d.")
@@ -426,6 +428,8 @@ class MainWindow(QMainWindow):
             self._rescope()
         elif name == "add":
             self.ask_folder()
+        elif name == "demo":
+            self._tasks.start(self._bridge.start_demo(), name="start the demo")
         else:
             QGuiApplication.clipboard().setText(THREE_LINES)
 

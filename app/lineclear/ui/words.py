@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from lineclear.core.checkpoints.text import visible_line
@@ -344,11 +344,19 @@ def blocked_codes(row: Row) -> tuple[str, ...]:
     return tuple(code for code in row.warnings if LEVELS.get(code, Level.CARE) is Level.BLOCKED)
 
 
-def offer(row: Row) -> Offer:
-    """Give what can be done with ROW in its state."""
+def offer(row: Row, decided: int = 0, together: int = 1) -> Offer:
+    """Give what can be done with ROW in its state.
+
+    TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
+    agent gets the answers to all of them at once.
+    """
     agent = name(row.agent)
     if row.state is State.PENDING:
-        return _offer_pending(row, agent)
+        offered = _offer_pending(row, agent)
+        if together > 1 and offered.approve:
+            held = f"Held until all {together} calls of this run are decided ({decided} done)."
+            return replace(offered, sentence=held, resumes=False)
+        return offered
     if row.state in (State.APPROVED, State.HELD):
         running = row.process in (Process.ALIVE, Process.ELSEWHERE)
         return Offer(
