@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from tests.stress.sweep import Report
 from tests.stress.tracing import GO_ON, SKIP, Tracer, Watch
 
 _MIB = 1 << 20
+_SYS_ADMIN = 21
 MAKE = {
     "ext4": (16 * _MIB, ["mkfs.ext4", "-q", "-F"]),
     "xfs": (320 * _MIB, ["mkfs.xfs", "-q", "-f"]),
@@ -42,8 +44,13 @@ def unsupported(file_system: str) -> str | None:
         return "needs root on Linux, to mount images"
     if shutil.which(MAKE[file_system][1][0]) is None:
         return f"needs {MAKE[file_system][1][0]}"
-    known = Path("/proc/filesystems").read_text().split()
-    return None if file_system in known else f"this kernel has no {file_system}"
+    if file_system not in Path("/proc/filesystems").read_text().split():
+        return f"this kernel has no {file_system}"
+    status = Path("/proc/self/status").read_text().splitlines()
+    rights = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff"))
+    if not rights >> _SYS_ADMIN & 1 or not Path("/dev/loop-control").exists():
+        return "this container may not mount images"
+    return None
 
 
 @dataclass(frozen=True)
@@ -111,7 +118,7 @@ class Images:
 
     @contextmanager
     def _mounted(self, image: Path) -> Iterator[None]:
-        _output("losetup", self.device, str(image))
+        self._attach(image)
         try:
             _output("mount", self.device, str(self.mount_point))
             try:
@@ -120,6 +127,17 @@ class Images:
                 _output("umount", str(self.mount_point))
         finally:
             _output("losetup", "--detach", self.device)
+
+    def _attach(self, image: Path) -> None:
+        """Bind the device to an image; the last one lets go of it a moment after it is told to."""
+        deadline = time.monotonic() + 20
+        while True:
+            argv = ["losetup", self.device, str(image)]
+            if subprocess.run(argv, capture_output=True, check=False).returncode == 0:
+                return
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"{self.device} stays in use")
+            os.sched_yield()
 
 
 def _copy(source: Path, target: Path) -> None:
