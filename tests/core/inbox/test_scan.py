@@ -814,3 +814,19 @@ def test_a_whole_disk_is_no_source(source, monkeypatch):
     assert not health.ok
     assert "not a whole disk" in health.sentence
     assert health.calls == 9
+
+
+@pytest.mark.parametrize("name", ["agent.lock", "run.json"])
+def test_a_folder_that_becomes_a_lane_later_is_read_again(source, name):
+    asked(source / "bot" / "1")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    list(scanner.scan_source(setting))
+    deadline = time.monotonic() + 5
+    while not scanner._sources[source].known[str(source / "bot" / "1")].quiet:
+        assert time.monotonic() < deadline
+        list(scanner.scan_source(setting))
+    assert scanner.stores[source / "bot" / "1"].rows[0].run == str(source / "bot" / "1")
+    badinputs.put(source / "bot" / name, b"")
+    (again,) = scanner.scan_source(setting)
+    assert again.rows[0].run == str(source / "bot")

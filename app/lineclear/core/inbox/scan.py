@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -43,6 +44,19 @@ __all__ = [
 
 
 @dataclass(slots=True)
+class _Run:
+    """What the lanes of one run folder used."""
+
+    lanes: set[str] = field(default_factory=set)
+    tools: Counter[str] = field(default_factory=Counter)
+    """How many lanes have a closed call of each tool."""
+
+    def used(self, tools: Iterable[str]) -> set[str]:
+        """Give those of the tools that any lane used."""
+        return {tool for tool in tools if self.tools[tool]}
+
+
+@dataclass(slots=True)
 class _Source:
     """What a scanner remembers of one source."""
 
@@ -51,6 +65,7 @@ class _Source:
     """Those that the walker was made with."""
     walker: Walker
     known: dict[str, StoreRead] = field(default_factory=dict)
+    runs: dict[str, _Run] = field(default_factory=dict)
     pass_number: int = 0
     scanned: bool = False
     """At least one walk came to its end."""
@@ -71,6 +86,8 @@ class Scanner:
     file_changes: int = 0
     """How often a store was found new or changed on disk."""
     _sources: dict[Path, _Source] = field(default_factory=dict)
+    _owed: dict[Path, StoreRows] = field(default_factory=dict)
+    """Stores whose rows changed because of another store, to be given at the next chance."""
 
     def scan_source(self, source: SourceSetting) -> Iterator[StoreRows]:
         """Walk a source and give each store whose rows changed; vanished stores have no rows."""
@@ -93,6 +110,7 @@ class Scanner:
                 scanned = None if found is None else self._look(state, found, walk)
                 if scanned is not None:
                     yield scanned
+                    yield from self._pay()
                     continue
                 idle += 1
                 if idle % _STEP == 0:
@@ -105,21 +123,22 @@ class Scanner:
         state.missing_since, state.trouble, state.scanned = None, "", True
         if not state.walker.overfull:
             yield from self._vanished(state, walk)
+        yield from self._pay()
 
     def scan_store(self, source: SourceSetting, store: Path) -> StoreRows | None:
         """Scan one store folder (a hint named it); None when nothing changed."""
         state = self._state(source)
         found = state.walker.look(os.fspath(store))
-        if found is None:
-            return self._forget(state, os.fspath(store))
-        return self._look(state, found, state.pass_number)
+        if found is not None:
+            return self._look(state, found, state.pass_number)
+        # While the root is missing all below it stays as last seen; the next walk says so.
+        return self._forget(state, os.fspath(store)) if stamp(state.walker.root) else None
 
     def scan_changed(self, source: SourceSetting, path: str) -> Iterator[StoreRows]:
         """Scan what an event on PATH (absolute) may have changed: stores there or below."""
         state = self._state(source)
         place = state.walker.place_of(path)
-        if place is None or not stamp(state.walker.root):
-            # While the root is missing all below it stays as last seen; the next walk says so.
+        if place is None:
             return
         seen: set[str] = set()
         if stamp(place):
@@ -130,7 +149,7 @@ class Scanner:
                 scanned = self._look(state, found, state.pass_number)
                 if scanned is not None:
                     yield scanned
-        else:
+        elif stamp(state.walker.root):
             for gone in [one for one in state.known if _below(one, place)]:
                 forgotten = self._forget(state, gone)
                 if forgotten is not None:
@@ -140,6 +159,7 @@ class Scanner:
             scanned = self.scan_store(source, Path(store))
             if scanned is not None:
                 yield scanned
+        yield from self._pay()
 
     def places_of(self, source: SourceSetting, paths: Iterable[str]) -> set[str]:
         """Give the folders that events on PATHS (absolute) say to look at."""
@@ -171,14 +191,10 @@ class Scanner:
             if read.lock.held and read.place.lock_folder is not None:
                 now = lock.look(read.place.lock_folder)
                 if now != read.lock:
-                    found = state.walker.look(path)
-                    scanned = (
-                        self._forget(state, path)
-                        if found is None
-                        else self._look(state, found, state.pass_number)
-                    )
+                    scanned = self.scan_store(source, Path(path))
                     if scanned is not None:
                         yield scanned
+        yield from self._pay()
 
     def drop_source(self, path: Path) -> Iterator[StoreRows]:
         """Forget a source that is not watched any more."""
@@ -214,54 +230,67 @@ class Scanner:
         read = reader.read(state.setting.path, found, known, now)
         read.pass_number = walk
         state.known[found.path] = read
-        self._spread_tools(state, read, known)
-        read.rows = self._with_first_times(state, read)
-        state.open_calls += _open_calls(read.rows) - (
-            0 if known is None else _open_calls(known.rows)
-        )
-        path = Path(found.path)
-        before = self.stores.get(path)
-        if before is not None and before.rows == read.rows:
-            return None
-        if not read.rows and before is None:
-            return None
-        scanned = StoreRows(path, read.rows)
-        self.stores[path] = scanned
-        return scanned
+        state.open_calls += _open_calls(read) - (0 if known is None else _open_calls(known))
+        self._account(state, found.path, known, read)
+        return self._show(state, found.path)
 
-    @staticmethod
-    def _spread_tools(state: _Source, read: StoreRead, before: StoreRead | None) -> None:
-        """Have an agent's other lanes read again when it used a tool for the first time."""
-        if before is None or read.used_tools <= before.used_tools:
-            return
-        folder = os.fspath(read.place.run_folder)
-        for name in state.walker.subfolders_of(folder):
-            lane = state.known.get(os.path.join(folder, name))
-            if lane is not None and lane is not read:
-                lane.quiet = False
+    def _account(
+        self, state: _Source, path: str, before: StoreRead | None, now: StoreRead | None
+    ) -> None:
+        """Keep what each run's lanes used; lanes whose marks follow from that are owed."""
+        reads = [(read, count) for read, count in ((before, -1), (now, 1)) if read is not None]
+        folders = {os.fspath(read.place.run_folder) for read, _ in reads}
+        tools = {tool for read, _ in reads for tool in read.used_tools}
+        runs = {folder: state.runs.setdefault(folder, _Run()) for folder in folders}
+        was = {folder: run.used(tools) for folder, run in runs.items()}
+        for read, count in reads:
+            run = runs[os.fspath(read.place.run_folder)]
+            if count < 0:
+                run.lanes.discard(path)
+            else:
+                run.lanes.add(path)
+            for tool in read.used_tools:
+                run.tools[tool] += count
+        for folder, run in runs.items():
+            for lane in run.lanes - {path} if run.used(tools) != was[folder] else ():
+                shown = self._show(state, lane)
+                if shown is not None:
+                    self._owed[shown.store] = shown
+            if not run.lanes:
+                del state.runs[folder]
 
-    def _with_first_times(self, state: _Source, read: StoreRead) -> tuple[Row, ...]:
-        """Mark waiting calls of a tool that no closed call of the same run folder used."""
-        used: set[str] = set(read.used_tools)
-        folder = os.fspath(read.place.run_folder)
-        if folder != read.found.path:
-            # Lanes of one agent: their folders are the run folder's subfolders.
-            for name in state.walker.subfolders_of(folder):
-                lane = state.known.get(os.path.join(folder, name))
-                if lane is not None:
-                    used |= lane.used_tools
-        return tuple(
+    def _show(self, state: _Source, path: str) -> StoreRows | None:
+        """Give a store's rows if they are others than before.
+
+        Waiting calls of a tool that no closed call of the same run folder used are marked.
+        """
+        read, store = state.known[path], Path(path)
+        run = state.runs[os.fspath(read.place.run_folder)]
+        rows = tuple(
             replace(row, warnings=strongest_first((*row.warnings, FIRST_TIME)))
-            if row.state in (State.PENDING, State.HELD) and row.tool not in used
+            if row.state in (State.PENDING, State.HELD) and not run.tools[row.tool or ""]
             else row
             for row in read.rows
         )
+        before = self.stores.get(store)
+        if rows == (() if before is None else before.rows):
+            return None
+        self._owed.pop(store, None)
+        self.stores[store] = StoreRows(store, rows)
+        return self.stores[store]
+
+    def _pay(self) -> Iterator[StoreRows]:
+        """Give what changed in stores that were not looked at themselves."""
+        while self._owed:
+            yield self._owed.popitem()[1]
 
     def _forget(self, state: _Source, path: str) -> StoreRows | None:
         gone = state.known.pop(path, None)
         if gone is not None:
-            state.open_calls -= _open_calls(gone.rows)
+            state.open_calls -= _open_calls(gone)
+            self._account(state, path, gone, None)
         store = Path(path)
+        self._owed.pop(store, None)
         if self.stores.pop(store, None) is None:
             return None
         return StoreRows(store)
@@ -464,8 +493,8 @@ def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"
     return None
 
 
-def _open_calls(rows: Iterable[Row]) -> int:
-    return sum(not row.closed for row in rows)
+def _open_calls(read: StoreRead) -> int:
+    return sum(not row.closed for row in read.rows)
 
 
 def _below(path: str, folder: str) -> bool:

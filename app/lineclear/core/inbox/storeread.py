@@ -29,7 +29,15 @@ from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.layout import APPROVALS, CLAIMED, LOCK, PENDING, RecordName
+from lineclear.core.ledger.layout import (
+    APPROVALS,
+    CLAIMED,
+    LANE_NAME,
+    LOCK,
+    PENDING,
+    RUN_INFO,
+    RecordName,
+)
 from lineclear.core.ledger.liveness import LockState, Process, starter_process
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.state import Standing, State, standing
@@ -137,8 +145,10 @@ class StoreReader:
                 self._watch(read, path)
         if read.place.lock_folder is not None:
             self._watch(read, os.path.join(read.place.lock_folder, LOCK))
-        elif read.place.run_folder != read.place.store:
-            self._watch(read, os.path.join(read.place.run_folder, LOCK))
+        elif LANE_NAME.fullmatch(read.place.store.name):
+            # Either one's coming makes it a lane, with the lock and the name of its run folder.
+            for name in (LOCK, RUN_INFO):
+                self._watch(read, os.path.join(os.path.dirname(store), name))
         read.quiet = read.quiet and settled(read.found.stamp)
 
     @staticmethod

@@ -158,8 +158,8 @@ class Walker:
 
         Raises OSError when the root itself cannot be listed.
         """
-        os.scandir(self.root).close()
         began = stamp(self.root)[:2]
+        os.scandir(self.root).close()
         self.troubles.clear()
         self.overfull = self.moved = False
         before, self._folders = self._folders, {}
