@@ -10,20 +10,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-from lineclear.core.checkpoints.fileread import FileIdentity, read_file
 from lineclear.core.checkpoints.warnings import strongest_first
-from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
+from lineclear.core.errors import AmbiguousId, NothingPending
+from lineclear.core.inbox.details import read_detail
 from lineclear.core.inbox.feed import Feed
-from lineclear.core.inbox.rowbuilding import place_of
-from lineclear.core.inbox.rows import Detail, Row, path_text
+from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.inbox.storeread import StoreRead, StoreReader
 from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
-from lineclear.core.ledger import lock, outcome
+from lineclear.core.ledger import lock
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
-from lineclear.core.ledger.store import Store
 from lineclear.core.places import default_source
 
 FIRST_TIME = "first_time"
@@ -404,77 +402,6 @@ def find(rows: Iterable[Row], prefix: str) -> Row:
     if len(fits) > 1:
         raise AmbiguousId(f"{len(fits)} calls have an id that begins with {prefix!r}.")
     return next(iter(fits.values()))
-
-
-def read_detail(row: Row) -> Detail:
-    """Read one row's bytes and records afresh; raises Unreadable when the bytes are gone."""
-    found = Found(os.fspath(row.store), stamp(os.fspath(row.store)), ledger=False, files=())
-    place = place_of(row.source, found)
-    if row.sha256 is None:
-        return _broken_detail(row)
-    settings = Settings(sources=())
-    call = StoreReader(settings).read_call(place, row, read_now())
-    # What only the neighbours tell stays as the feed last said it.
-    kept = {"twin", FIRST_TIME, "writable_by_others"} & set(row.warnings)
-    fresh = replace(
-        call.row,
-        warnings=strongest_first((*call.row.warnings, *kept)),
-        resumable_by=row.resumable_by,
-    )
-    records = call.records
-    shown = None if records is None else records.request
-    if shown is not None and shown.file is not None:
-        file: FileIdentity | None = shown.file.identity
-    else:
-        file = identity_of_file(fresh.path)
-    result = None
-    if records is not None and records.outcome is not None:
-        with Store.open(row.store) as store:
-            result = outcome.result_text(store, records)
-    return Detail(
-        row=fresh,
-        shown=shown,
-        checkpoint=None if shown is None else shown.checkpoint,
-        raw=b"" if shown is None else shown.raw,
-        path=fresh.path or row.store,
-        file=file,
-        records=records,
-        lock=None if place.lock_folder is None else lock.look(place.lock_folder),
-        launches=() if records is None else records.launches,
-        outcome=None if records is None else records.outcome,
-        result=result,
-    )
-
-
-def identity_of_file(path: Path | None) -> FileIdentity | None:
-    """Give what the file system says of a file, None where there is none."""
-    try:
-        status = None if path is None else path.lstat()
-    except OSError:
-        return None
-    if status is None:
-        return None
-    return FileIdentity(
-        dev=status.st_dev,
-        ino=status.st_ino,
-        mtime_ns=status.st_mtime_ns,
-        size=status.st_size,
-        uid=status.st_uid,
-        gid=status.st_gid,
-        mode=status.st_mode,
-    )
-
-
-def _broken_detail(row: Row) -> Detail:
-    path = row.path or row.store
-    raw, file = b"", identity_of_file(path)
-    try:
-        read = read_file(os.fspath(path))
-        raw, file = read.raw, read.identity
-    except Unreadable as why:
-        if why.code == "absent":
-            raise
-    return Detail(row=row, shown=None, checkpoint=None, raw=raw, path=path, file=file)
 
 
 def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"] | None:

@@ -1,0 +1,92 @@
+"""Everything the reading pane shows of one call, from one fresh read of its bytes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from lineclear.core.checkpoints.fileread import FileIdentity, read_file
+from lineclear.core.checkpoints.warnings import strongest_first
+from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.rowbuilding import place_of
+from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.storeread import StoreReader
+from lineclear.core.inbox.walk import Found, stamp
+from lineclear.core.ledger import lock, outcome
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.store import Store
+
+_TOLD_BY_OTHERS = frozenset({"twin", "first_time", "writable_by_others"})
+"""Warnings that do not follow from the store alone: they stay as the scan last said."""
+
+
+def read_detail(row: Row) -> Detail:
+    """Read one row's bytes and records afresh; raises Unreadable when the bytes are gone."""
+    found = Found(os.fspath(row.store), stamp(os.fspath(row.store)), ledger=False, files=())
+    place = place_of(row.source, found)
+    if row.sha256 is None:
+        return _broken_detail(row)
+    settings = Settings(sources=())
+    call = StoreReader(settings).read_call(place, row, read_now())
+    kept = _TOLD_BY_OTHERS & set(row.warnings)
+    fresh = replace(
+        call.row,
+        warnings=strongest_first((*call.row.warnings, *kept)),
+        resumable_by=row.resumable_by,
+    )
+    records = call.records
+    shown = None if records is None else records.request
+    if shown is not None and shown.file is not None:
+        file: FileIdentity | None = shown.file.identity
+    else:
+        file = identity_of_file(fresh.path)
+    result = None
+    if records is not None and records.outcome is not None:
+        with Store.open(row.store) as store:
+            result = outcome.result_text(store, records)
+    return Detail(
+        row=fresh,
+        shown=shown,
+        checkpoint=None if shown is None else shown.checkpoint,
+        raw=b"" if shown is None else shown.raw,
+        path=fresh.path or row.store,
+        file=file,
+        records=records,
+        lock=None if place.lock_folder is None else lock.look(place.lock_folder),
+        launches=() if records is None else records.launches,
+        outcome=None if records is None else records.outcome,
+        result=result,
+    )
+
+
+def identity_of_file(path: Path | None) -> FileIdentity | None:
+    """Give what the file system says of a file, None where there is none."""
+    try:
+        status = None if path is None else path.lstat()
+    except OSError:
+        return None
+    if status is None:
+        return None
+    return FileIdentity(
+        dev=status.st_dev,
+        ino=status.st_ino,
+        mtime_ns=status.st_mtime_ns,
+        size=status.st_size,
+        uid=status.st_uid,
+        gid=status.st_gid,
+        mode=status.st_mode,
+    )
+
+
+def _broken_detail(row: Row) -> Detail:
+    path = row.path or row.store
+    raw, file = b"", identity_of_file(path)
+    try:
+        read = read_file(os.fspath(path))
+        raw, file = read.raw, read.identity
+    except Unreadable as why:
+        if why.code == "absent":
+            raise
+    return Detail(row=row, shown=None, checkpoint=None, raw=raw, path=path, file=file)
