@@ -28,7 +28,7 @@ _WIDTHS = {
     Column.STATE: 122,
     Column.TOOL: 112,
     Column.AGENT: 136,
-    Column.AGE: 58,
+    Column.AGE: 68,
     Column.ITERATION: 78,
     Column.CALLS: 62,
     Column.TOKENS: 74,

@@ -263,7 +263,7 @@ def stylesheet(t: Tokens) -> str:
         border-bottom: 1px solid {t.line}; padding: 4px 8px;
     }}
     QHeaderView::up-arrow, QHeaderView::down-arrow {{
-        subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
+        subcontrol-origin: border; subcontrol-position: center right; width: 7px; height: 7px;
     }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
     QListView#steps::item {{ padding: 5px 12px; border-bottom: 1px solid {t.line}; }}
@@ -291,6 +291,8 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[flat="true"]:hover {{ background: {t.hover}; }}
     QPushButton[flat="true"]:focus {{ border: 1px solid {t.accent}; }}
     QPushButton[flat="true"]:checked {{ color: {t.accent}; }}
+    QPushButton#addFolder {{ margin-left: 5px; }}
+    QPushButton#asText {{ margin-right: 7px; }}
     QPushButton#pill {{
         background: {t.accent}; color: {t.on_accent}; border: none;
         border-radius: 13px; padding: 5px 14px;
