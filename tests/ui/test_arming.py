@@ -3,6 +3,7 @@
 import pytest
 
 from lineclear.ui.arming import (
+    ASSISTIVE_S,
     CONFIRM_AFTER_S,
     CONFIRM_BEFORE_S,
     IDLE_S,
@@ -10,6 +11,7 @@ from lineclear.ui.arming import (
     SETTLE_S,
     STOP_SETTLE_S,
     Act,
+    Announced,
     Arming,
     Need,
     Press,
@@ -318,3 +320,33 @@ def test_how_long_a_call_was_shown(arming, clock):
     assert arming.seconds_shown() == pytest.approx(3.5)
     arming.set_on_screen(False)
     assert arming.seconds_shown() == 0.0
+
+
+# --- Assistive presses --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "after, does",
+    [
+        (CONFIRM_AFTER_S - 0.001, False),
+        (CONFIRM_AFTER_S, True),
+        (ASSISTIVE_S, True),
+        (ASSISTIVE_S + 0.001, False),
+    ],
+)
+def test_the_second_assistive_press_does_what_the_first_announced(clock, after, does):
+    press = Announced(clock)
+    assert not press.again("call:approve")
+    clock.pass_(after)
+    assert press.again("call:approve") is does
+
+
+def test_a_press_for_something_else_announces_anew(clock):
+    press = Announced(clock)
+    press.again("call:approve")
+    clock.pass_(1)
+    assert not press.again("other:approve")
+    clock.pass_(1)
+    assert press.again("other:approve")
+    clock.pass_(1)
+    assert not press.again("other:approve")

@@ -13,7 +13,8 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
 from lineclear.ui.cells import Column
 from lineclear.ui.filtering import parse_filter
-from lineclear.ui.queue_model import QueueModel, Role, Scope
+from lineclear.ui.queue_model import QueueModel, Role
+from lineclear.ui.scope import Scope
 from lineclear.ui.sections import Section
 from tests.ui.sample import NOW, SOURCE, a_decision, a_row, row_id
 

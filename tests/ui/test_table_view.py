@@ -12,7 +12,8 @@ from lineclear.core.ledger.state import State
 from lineclear.ui import theme
 from lineclear.ui.cells import Column
 from lineclear.ui.filtering import parse_filter
-from lineclear.ui.queue_model import QueueModel, Scope
+from lineclear.ui.queue_model import QueueModel
+from lineclear.ui.scope import Scope
 from lineclear.ui.table_view import QUIET_AFTER_KEY_S, QueueView
 from tests.ui.sample import NOW, a_decision, a_row, row_id
 

@@ -9,7 +9,7 @@ from lineclear.core.checkpoints.model import Counters
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.ui import words
+from lineclear.ui import offers, standing, words
 from lineclear.ui.arming import Act, Need, Readiness
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row
 
@@ -81,74 +81,74 @@ def test_names_are_escaped_and_cut():
 
 
 def test_a_live_agent_runs_it_at_once():
-    offer = words.offer(a_row(1, agent="refund-bot"))
+    offer = offers.offer(a_row(1, agent="refund-bot"))
     assert offer.approve == "Approve"
     assert offer.sentence == "refund-bot is waiting and runs it at once."
     assert (offer.deny, offer.modify, offer.resumes) == (True, True, False)
 
 
 def test_a_dead_agent_with_a_command_is_started_again():
-    offer = words.offer(a_row(1, process=Process.DEAD, resumable_by="settings"))
+    offer = offers.offer(a_row(1, process=Process.DEAD, resumable_by="settings"))
     assert (offer.approve, offer.resumes) == ("Approve and resume", True)
     assert offer.sentence == "The agent died. This starts it again."
 
 
 def test_a_dead_agent_without_a_command_waits_for_somebody():
-    offer = words.offer(a_row(1, agent="ci", process=Process.DEAD))
+    offer = offers.offer(a_row(1, agent="ci", process=Process.DEAD))
     assert (offer.approve, offer.resumes, offer.set_command) == ("Approve", False, True)
     assert offer.sentence == "The agent died. Nothing runs until someone resumes ci."
 
 
 @pytest.mark.parametrize("process", [Process.UNKNOWN, Process.ALIVE])
 def test_a_foreign_call_only_records_an_approval(process):
-    offer = words.offer(a_row(1, system="lc-agents", process=process))
+    offer = offers.offer(a_row(1, system="lc-agents", process=process))
     assert offer.approve == "Record approval"
     assert offer.sentence.startswith("This agent may not read Lineclear's answers.")
 
 
 def test_a_stop_warning_is_approved_anyway_or_not_at_all():
-    assert words.offer(a_row(1, warnings=("invisible",))).approve == "Approve anyway"
-    assert words.offer(a_row(1, warnings=("first_time",))).approve == "Approve"
+    assert offers.offer(a_row(1, warnings=("invisible",))).approve == "Approve anyway"
+    assert offers.offer(a_row(1, warnings=("first_time",))).approve == "Approve"
 
 
 @pytest.mark.parametrize(
     "state", [State.UNREADABLE, State.DAMAGED, State.STRAY, State.WITHDRAWN, State.DONE]
 )
 def test_what_is_over_or_unreadable_offers_nothing(state):
-    offer = words.offer(a_row(1, state=state, closed=state in (State.DONE, State.WITHDRAWN)))
-    assert dataclasses.replace(offer, sentence="") == words.Offer()
+    offer = offers.offer(a_row(1, state=state, closed=state in (State.DONE, State.WITHDRAWN)))
+    assert dataclasses.replace(offer, sentence="") == offers.Offer()
 
 
 @pytest.mark.parametrize("state", list(State))
 def test_only_a_pending_call_can_be_approved_denied_or_modified(state):
-    offer = words.offer(a_row(1, state=state, decision=a_decision()))
+    offer = offers.offer(a_row(1, state=state, decision=a_decision()))
     given = bool(offer.approve) or offer.deny or offer.modify
     assert given is (state is State.PENDING)
 
 
 def test_an_approval_that_nobody_picked_up_can_be_taken_back():
-    alive = words.offer(a_row(1, state=State.APPROVED, decision=a_decision()))
+    alive = offers.offer(a_row(1, state=State.APPROVED, decision=a_decision()))
     assert (alive.take_back, alive.resume) == (True, "")
     dead = a_row(1, state=State.APPROVED, process=Process.DEAD, resumable_by="settings")
-    assert (words.offer(dead).take_back, words.offer(dead).resume) == (True, "Resume")
+    assert (offers.offer(dead).take_back, offers.offer(dead).resume) == (True, "Resume")
 
 
 def test_calls_of_one_checkpoint_are_held_until_all_are_decided():
     row = a_row(1, system="starweaver", item="call-1", process=Process.UNKNOWN)
-    offer = words.offer(row, decided=2, together=5)
+    offer = offers.offer(row, decided=2, together=5)
     assert offer.sentence == "Held until all 5 calls of this run are decided (2 done)."
     assert offer.approve == "Record approval"
 
 
 def test_what_may_have_run_is_settled_by_hand():
-    assert words.offer(a_row(1, state=State.UNCERTAIN)).resolve
+    assert offers.offer(a_row(1, state=State.UNCERTAIN)).resolve
 
 
 # --- Standing -----------------------------------------------------------------------------------
 
 
 def stands(row) -> str:
-    return words.standing(row, NOW, ME)
+    return standing.standing(row, NOW, ME)
 
 
 def test_an_approval_that_waits_for_its_agent():
@@ -238,30 +238,30 @@ def test_every_state_says_something_even_with_nothing_known(state):
 def test_a_denial_elsewhere_names_who_and_says_that_the_text_was_not_sent():
     before = a_row(1)
     after = a_row(1, state=State.DENIED, decision=a_decision("deny", BOB, reason="wrong customer"))
-    assert words.changed_elsewhere(before, after, NOW, ME, typed=True) == (
+    assert standing.changed_elsewhere(before, after, NOW, ME, typed=True) == (
         f"bob denied this at {at(30)}: \u201cwrong customer\u201d. Your text was not sent."
     )
 
 
 def test_ones_own_decision_elsewhere_is_said_to_be_so():
     after = a_row(1, state=State.APPROVED, decision=a_decision())
-    said = words.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
+    said = standing.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
     assert said == f"You approved this elsewhere at {at(30)}."
 
 
 def test_changed_bytes_and_a_removed_file():
     before = a_row(1)
-    assert words.changed_elsewhere(before, a_row(1, sha256="f" * 64), NOW, ME, typed=False) == (
+    assert standing.changed_elsewhere(before, a_row(1, sha256="f" * 64), NOW, ME, typed=False) == (
         f"This call changed at {at(0)} while you were reading."
     )
-    assert words.changed_elsewhere(before, None, NOW, ME, typed=False) == (
+    assert standing.changed_elsewhere(before, None, NOW, ME, typed=False) == (
         f"This call is gone since {at(0)}: its file was removed."
     )
 
 
 def test_a_withdrawal():
     after = a_row(1, state=State.WITHDRAWN, decision=a_decision("withdrawn"))
-    said = words.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
+    said = standing.changed_elsewhere(a_row(1), after, NOW, ME, typed=False)
     assert said == f"The agent withdrew this call at {at(30)}."
 
 
@@ -270,18 +270,18 @@ def test_a_withdrawal():
 
 @pytest.mark.parametrize("need", list(Need))
 def test_every_reason_to_wait_has_words(need):
-    said = words.readiness(Readiness(need))
+    said = offers.readiness(Readiness(need))
     assert bool(said) is (need not in (Need.READY, Need.NO_CALL))
 
 
 def test_lines_below_are_counted():
-    assert words.readiness(Readiness(Need.END), 214) == "214 lines below not seen \u00b7 End"
-    assert words.readiness(Readiness(Need.END), 1) == "1 line below not seen \u00b7 End"
+    assert offers.readiness(Readiness(Need.END), 214) == "214 lines below not seen \u00b7 End"
+    assert offers.readiness(Readiness(Need.END), 1) == "1 line below not seen \u00b7 End"
 
 
 @pytest.mark.parametrize("act", list(Act))
 def test_what_enter_would_do(act):
-    assert words.press_enter(act) == f"Press Enter to {act.value} \u00b7 Esc to cancel"
+    assert offers.press_enter(act) == f"Press Enter to {act.value} \u00b7 Esc to cancel"
 
 
 def test_every_warning_code_has_a_sentence_of_its_own():

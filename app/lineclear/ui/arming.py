@@ -13,6 +13,8 @@ STOP_SETTLE_S = 2.0
 CONFIRM_AFTER_S = 0.25
 CONFIRM_BEFORE_S = 4.0
 """Enter counts between these two, seconds after the letter."""
+ASSISTIVE_S = 15.0
+"""A second assistive press counts within this time after the first one announced."""
 QUIET_BEFORE_S = 0.4
 """No printable key may have come this long before the letter: it would be typing, not a verdict."""
 IDLE_S = 120.0
@@ -211,3 +213,21 @@ class Arming:
     def seconds_shown(self) -> float:
         """How long the call has been before the eyes without a break."""
         return 0.0 if self._since is None else self._elapsed(self._since)
+
+
+class Announced:
+    """A press through assistive technology says first what it would do; the second one does it."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._said = ""
+        self._at = 0.0
+
+    def again(self, what: str) -> bool:
+        """Press for WHAT: True when it was announced between 0.25 and 15 s ago, once."""
+        elapsed = round(self._clock() - self._at, 6)
+        if what == self._said and CONFIRM_AFTER_S <= elapsed <= ASSISTIVE_S:
+            self._said = ""
+            return True
+        self._said, self._at = what, self._clock()
+        return False

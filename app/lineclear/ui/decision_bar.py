@@ -9,7 +9,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 from lineclear.ui.arming import Act, Readiness
 from lineclear.ui.buttons import ApproveButton, DecisionButton
-from lineclear.ui.words import Offer
+from lineclear.ui.offers import Offer
 
 APART = 96
 """Pixels between what denies and what approves."""

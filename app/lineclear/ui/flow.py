@@ -3,49 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
-import shlex
-import shutil
 import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 
 from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
-from lineclear.core.inbox import deciding
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
-from lineclear.ui import words
-from lineclear.ui.arming import Act, Arming, Need, Press
+from lineclear.ui import offers, standing
+from lineclear.ui.arming import Act, Need
+from lineclear.ui.asking import Asking
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.hands import Hands
+from lineclear.ui.offers import Offer
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading import editors
 from lineclear.ui.reading.banners import Notice, warning_notices
-from lineclear.ui.reading.editors import Question
 from lineclear.ui.reading.pane import ReadingPane
-from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.prepared import Prepared, merged
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.words import Offer
+from lineclear.ui.verdicts import Done, Verdicts, parsed_command
 
 FAST_MS = 40
 SLOW_MS = 400
 HINT_S = 4.0
 EDIT_AT_MOST = 200_000
 """Characters of arguments that the modify editor takes."""
-ASSISTIVE_S = 15.0
-"""A second assistive press counts within this time after the first one announced."""
-_QUESTIONS = {
-    "deny": editors.DENY,
-    "itRan": editors.IT_RAN,
-    "itDidNotRun": editors.IT_DID_NOT_RUN,
-    "setCommand": editors.SET_COMMAND,
-}
 
 
 class DecisionFlow(QObject):
@@ -79,7 +70,8 @@ class DecisionFlow(QObject):
         self._on_screen = on_screen
         self._selected = selected
         self._clock = clock
-        self.arming = Arming(clock)
+        self.hands = Hands(pane, clock, self)
+        self.arming = self.hands.arming
         self._id = ""
         self._row: Row | None = None
         self._prepared: Prepared | None = None
@@ -89,16 +81,20 @@ class DecisionFlow(QObject):
         self._busy = ""
         self._decided_here: set[str] = set()
         self._hint: tuple[str, float, str] = ("", 0.0, "care")
-        self._announced: tuple[str, float] = ("", 0.0)
-        self._drafts: dict[tuple[str, str], str] = {}
+        self._verdicts = Verdicts(bridge)
+        self.asking = Asking(pane, self)
         self._me: Person | None = None
         self._new_id = ""
+        self._armed_for = ""
+        self.hands.meant.connect(self._do)
+        self.hands.told.connect(self.hint)
+        self.hands.looking.connect(self.pulse)
+        self.hands.changed.connect(self._show_readiness)
         pane.bar.wanted.connect(self.wanted)
         pane.set_command.pressed_by.connect(lambda origin: self.wanted("setCommand", origin))
-        pane.editor.sent.connect(self._sent)
-        pane.editor.left.connect(self.close_editor)
-        pane.modify.left.connect(self.close_modify)
-        pane.modify.reviewing.connect(self._reviewing)
+        self.asking.sent.connect(self._sent)
+        self.asking.changed.connect(self._asking_changed)
+        self.asking.left.connect(lambda: self.settled.emit(Origin.CLICK))
         pane.tabs.currentChanged.connect(self._tab_changed)
         pane.call.looked.connect(self.pulse)
         pane.modify.changes.verticalScrollBar().valueChanged.connect(self.pulse)
@@ -117,8 +113,7 @@ class DecisionFlow(QObject):
         """Show a row: its head at once, its bytes as soon as they are read."""
         if row_id == self._id and not self._frozen:
             return
-        self._keep_drafts()
-        self._close_all()
+        self.asking.turn_to(row_id)
         self._id = row_id
         self._prepared = None
         self._notice = None
@@ -146,27 +141,25 @@ class DecisionFlow(QObject):
         if self._id != row.id or self._frozen:
             return
         self._prepared = prepared
-        self._row = self._merged(self._model.row(row.id) or row, prepared)
+        self._row = merged(self._model.row(row.id) or row, prepared)
         self._pane.show_prepared(prepared)
         self._model.mark_seen(row.id)
         self._rearm()
         self._head()
         self._refresh()
 
-    def _merged(self, row: Row, prepared: Prepared) -> Row:
-        # The feed knows of twins, the fresh reading of what the bytes hold now: both count.
-        fresh = prepared.detail.row.warnings
-        known = [code for code in row.warnings if code not in fresh]
-        return dataclasses.replace(row, warnings=(*known, *fresh)) if known or fresh else row
-
-    def _rearm(self) -> None:
+    def _subject(self) -> str:
+        """What a verdict would be about: the call's bytes, or the changes that are shown."""
         row = self._row
         if row is None or self._prepared is None:
-            self.arming.show(None)
-            return
-        review = "review" if self._pane.modifying() else ""
-        subject = f"{row.id}:{row.sha256}:{review}"
-        self.arming.show(subject, stop=bool(words.stop_codes(row)))
+            return ""
+        changes = "edit" * self.asking.modifying + "review" * self.asking.reviewing
+        return f"{row.id}:{row.sha256}:{changes}"
+
+    def _rearm(self) -> None:
+        stop = self._row is not None and bool(offers.stop_codes(self._row))
+        self._armed_for = self._subject()
+        self.arming.show(self._armed_for or None, stop=stop)
 
     def _head(self) -> None:
         if self._row is None:
@@ -194,19 +187,12 @@ class DecisionFlow(QObject):
         if not self._id or self._row is None:
             return
         if self._id in diff.removed:
-            self._freeze(None, self._successor(diff))
+            self._freeze(None, standing.successor(self._row, diff))
             return
         for row in (*diff.changed, *diff.added):
             if row.id == self._id:
                 self._row_changed(row)
                 return
-
-    def _successor(self, diff: Diff) -> str:
-        before = self._row
-        for row in (*diff.added, *diff.changed):
-            if before is not None and row.store == before.store and row.item == before.item:
-                return row.id
-        return ""
 
     def _row_changed(self, row: Row) -> None:
         before = self._row
@@ -222,7 +208,7 @@ class DecisionFlow(QObject):
             self._row = row
             self._freeze(row, row.id, before=before)
             return
-        self._row = row if self._prepared is None else self._merged(row, self._prepared)
+        self._row = row if self._prepared is None else merged(row, self._prepared)
         old_offer = self._offer
         new_banner = self._refresh()
         if new_banner or self._offer != old_offer:
@@ -248,11 +234,11 @@ class DecisionFlow(QObject):
         before = before or self._row
         if before is None:
             return
-        typed = bool(self._pane.editor.question and self._pane.editor.typed().strip())
-        text = words.changed_elsewhere(before, after, datetime.now(UTC), self._me, typed=typed)
+        typed = self.asking.has_text()
+        text = standing.changed_elsewhere(before, after, datetime.now(UTC), self._me, typed=typed)
         self._frozen = True
         self.arming.show(None)
-        self._pane.editor.freeze(frozen=True)
+        self.asking.freeze()
         self._notice = Notice(
             "care",
             text,
@@ -289,6 +275,7 @@ class DecisionFlow(QObject):
             notices.append(Notice("note", key, "Copy key", self._copy_key, name="callKey"))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
+        self.hands.offer(row.id, Offer() if self._busy else self._offer)
         self._pane.bar.show_offer(self._offer, busy=bool(self._busy))
         self._pane.set_command.setVisible(self._offer.set_command)
         self._pane.set_command.setEnabled(not self._busy)
@@ -306,32 +293,17 @@ class DecisionFlow(QObject):
             return Offer(f"{self._selected()} calls are selected. Choose one to decide.")
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
-        if self._pane.editor.question is editors.DENY:
+        if self.asking.denying:
             return Offer("The agent gets this text instead of a result; nothing runs.")
-        if self._pane.modifying():
-            if not self._pane.modify.in_review():
+        if self.asking.modifying:
+            if not self.asking.reviewing:
                 return Offer("Nothing runs before you have reviewed and approved your changes.")
             return Offer("The agent runs it with your changes.", "Approve with changes")
-        offer = words.offer(row, *self._model.together(row))
+        offer = offers.offer(row, *self._model.together(row))
         if row.state is not State.PENDING:
             return offer
-        return self._allowed(row, offer)
-
-    def _allowed(self, row: Row, offer: Offer) -> Offer:
-        stops = frozenset(words.stop_codes(row))
-        for verdict in ("approve", "deny"):
-            try:
-                deciding.may_decide(row, Origin.CLICK, verdict, despite=stops)
-            except LineclearError as why:
-                if verdict == "approve":
-                    offer = dataclasses.replace(
-                        offer, approve="", modify=False, sentence=why.sentence
-                    )
-                else:
-                    offer = dataclasses.replace(offer, deny=False)
-        if offer.modify and self._prepared is not None and not self._prepared.text:
-            offer = dataclasses.replace(offer, modify=False)
-        return offer
+        offer = offers.allowed(row, offer)
+        return offer if self._prepared.text else dataclasses.replace(offer, modify=False)
 
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
@@ -355,7 +327,7 @@ class DecisionFlow(QObject):
         if self._busy:
             self._pane.say(self._busy)
         elif armed is not None:
-            self._pane.say(words.press_enter(armed), "accent")
+            self._pane.say(offers.press_enter(armed), "accent")
         elif hint and self._clock() < until:
             self._pane.say(hint, tone)
         else:
@@ -373,117 +345,32 @@ class DecisionFlow(QObject):
 
     # --- Hands ----------------------------------------------------------------------------------
 
-    def letter(self, act: Act) -> None:
-        """The letter of an act was pressed."""
-        if not self._has(act):
-            self.arming.printable_key()
-            if self._row is not None and not self._busy:
-                self.hint(f"There is nothing to {act.value} here.")
-            return
-        self.pulse()
-        done = self.arming.letter(act)
-        if done is Press.NOT_READY:
-            self.hint(self._why_not(act))
-        elif done is Press.TYPING:
-            self.hint("That came in the middle of other keys. Press it again.")
-        elif done is Press.ARMED:
-            self._announce(words.press_enter(act))
-        self._show_readiness()
-
-    def confirm(self) -> bool:
-        """Enter was pressed; True when it was meant for an armed act."""
-        if self.arming.armed is None:
-            return False
-        self.pulse()
-        done, act = self.arming.confirm()
-        if done is Press.CONFIRMED and act is not None and self._has(act):
-            self._do(act, Origin.KEY)
-        self._show_readiness()
-        return True
-
-    def disarm(self) -> bool:
-        """Esc, or anything else that takes an armed letter back; True when there was one."""
-        was = self.arming.other_input() is Press.DISARMED
-        self._show_readiness()
-        return was
-
-    def _has(self, act: Act) -> bool:
-        if self._busy or self._frozen:
-            return False
-        return bool(self._offer.resume if act is Act.RESUME else self._offer.approve)
-
-    def _why_not(self, act: Act) -> str:
-        return words.readiness(self.arming.readiness(act), self._pane.lines_below())
-
     def wanted(self, name: str, origin: Origin) -> None:
         """A button of the bar was pressed."""
         if self._busy or self._row is None:
             return
         if name in ("approve", "resume"):
-            self._press(Act(name), origin)
+            self.hands.press(Act(name), origin)
         elif name == "modify":
             self.open_modify()
-        elif name in _QUESTIONS:
-            self.ask(_QUESTIONS[name])
+        elif name in editors.QUESTIONS:
+            self.asking.ask(editors.QUESTIONS[name])
         elif name == "takeBack":
-            self._run(self._take_back(), "Taking it back\u2026", "take an approval back")
+            self._run("take an approval back", lambda p, _r: self._verdicts.take_back(p.detail))
         elif name == "askAgain":
             if self.arming.readiness(Act.DENY).ready:
-                self._run(self._resolve("ask_again", None), "Saving\u2026", "settle a call")
+                self._resolve("ask_again", None)
             else:
-                self.hint(self._why_not(Act.DENY))
+                self.hint(self.hands.why_not(Act.DENY))
         elif name == "leaveIt":
             self.settled.emit(origin)
-
-    def _press(self, act: Act, origin: Origin) -> None:
-        if not self._has(act):
-            return
-        self.pulse()
-        if origin is Origin.KEY:
-            self.letter(act)
-            return
-        if origin is Origin.ASSISTIVE and not self._second_press(act):
-            return
-        if self.arming.may_click(act):
-            self._do(act, origin)
-        else:
-            self.hint(self._why_not(act))
-            self._announce(self._why_not(act))
-
-    def _second_press(self, act: Act) -> bool:
-        key = f"{self._id}:{act.value}"
-        said, at = self._announced
-        if said == key and 0.25 <= self._clock() - at <= ASSISTIVE_S:
-            self._announced = ("", 0.0)
-            return True
-        self._announced = (key, self._clock())
-        told = f"{self._offer.sentence} Press again to {act.value}."
-        self.hint(told)
-        self._announce(told)
-        return False
-
-    def _announce(self, text: str) -> None:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._pane, text))
 
     # --- Editors --------------------------------------------------------------------------------
 
     def deny(self) -> None:
         """Open the reason of a denial."""
         if self._offer.deny and not self._busy and not self._frozen:
-            self.ask(editors.DENY)
-
-    def ask(self, question: Question) -> None:
-        """Open a question below the call, with its draft."""
-        self._keep_drafts()
-        self._pane.editor.ask(question, self._drafts.get((self._id, question.name), ""))
-        self._refresh()
-
-    def submit(self) -> None:
-        """Ctrl+Enter: send the reason, or review the changes."""
-        if self._pane.editor.question is not None:
-            self._pane.editor.send(Origin.KEY)
-        elif self._pane.modifying() and not self._pane.modify.in_review():
-            self._pane.modify.submit()
+            self.asking.ask(editors.DENY)
 
     def open_modify(self) -> None:
         """Open the modify editor."""
@@ -492,59 +379,16 @@ class DecisionFlow(QObject):
         if len(self._prepared.text) > EDIT_AT_MOST:
             self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
-        self.close_editor()
-        self._pane.show_modify(on=True)
-        self._pane.modify.edit(self._prepared.arguments, self._drafts.get((self._id, "modify"), ""))
-        self._reviewing()
+        self.asking.modify(self._prepared.arguments)
 
-    def _reviewing(self, _on: bool = False) -> None:
-        self._rearm()
+    def _asking_changed(self) -> None:
+        if self._subject() != self._armed_for:
+            self._rearm()
         self._refresh()
-        if self._pane.modify.in_review():
-            self.settled.emit(Origin.CLICK)
-
-    def close_modify(self) -> None:
-        """Close the modify editor; what was typed stays as a draft."""
-        self._keep_drafts()
-        self._pane.show_modify(on=False)
-        self._rearm()
-        self._refresh()
-        self.settled.emit(Origin.CLICK)
-
-    def close_editor(self) -> None:
-        """Close the question; what was typed stays as a draft."""
-        if self._pane.editor.question is None:
-            return
-        self._keep_drafts()
-        self._pane.editor.close_question()
-        self._refresh()
-        self.settled.emit(Origin.CLICK)
 
     def back(self) -> bool:
         """Esc: take back the innermost thing; False when there is nothing here."""
-        if self.disarm():
-            return True
-        if self._pane.editor.question is not None:
-            self.close_editor()
-            return True
-        if self._pane.modifying():
-            if self._pane.modify.in_review():
-                self._pane.modify.edit_again()
-            else:
-                self.close_modify()
-            return True
-        return False
-
-    def _keep_drafts(self) -> None:
-        question = self._pane.editor.question
-        if question is not None:
-            self._drafts[self._id, question.name] = self._pane.editor.typed()
-        if self._pane.modifying():
-            self._drafts[self._id, "modify"] = self._pane.modify.draft()
-
-    def _close_all(self) -> None:
-        self._pane.editor.close_question()
-        self._pane.show_modify(on=False)
+        return self.hands.disarm() or self.asking.back()
 
     def _sent(self, name: str, text: str, origin: Origin) -> None:
         if self._busy or self._frozen or self._row is None:
@@ -557,138 +401,89 @@ class DecisionFlow(QObject):
             return
         ready = self.arming.readiness(Act.DENY)
         if not ready.ready:
-            self.hint(words.readiness(ready))
-            return
-        if name == "deny":
-            self._run(
-                self._decide(Verdict("deny", reason=text), origin),
-                "Saving\u2026",
-                "deny a call",
-            )
+            self.hint(offers.readiness(ready))
+        elif name == "deny":
+            self._decide(Verdict("deny", reason=text), origin)
         else:
-            resolution = "ran" if name == "itRan" else "not_run"
-            self._run(self._resolve(resolution, text), "Saving\u2026", "settle a call")
+            self._resolve("ran" if name == "itRan" else "not_run", text)
 
     def _set_command(self, text: str) -> None:
         try:
-            argv = shlex.split(text)
-        except ValueError as why:
-            self.hint(f"That is no command: {why}.")
+            argv = parsed_command(text)
+        except LineclearError as why:
+            self.hint(why.sentence)
             return
-        program = shutil.which(argv[0]) if argv else None
-        if program is None:
-            self.hint("There is no such program here. Give its full path.")
-            return
-        row = self._row
-        if row is not None:
-            self._run(
-                self._save_command(row, (program, *argv[1:])), "Saving\u2026", "save a command"
-            )
+        self._run("save a command", lambda _p, row: self._verdicts.set_command(row, argv))
 
     # --- Doing ----------------------------------------------------------------------------------
 
-    def _run(self, work: Coroutine[Any, Any, None], busy: str, name: str) -> None:
-        self._busy = busy
-        self._refresh()
-        self._tasks.start(self._guarded(work), name=name)
+    def _do(self, act: Act, origin: Origin) -> None:
+        if act is Act.RESUME:
+            self._run("resume an agent", lambda _p, row: self._verdicts.resume(row))
+        elif self.asking.modifying:
+            self._decide(Verdict("modify", arguments=self.asking.changed_arguments), origin)
+        else:
+            self._decide(Verdict("approve"), origin)
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    def _decide(self, verdict: Verdict, origin: Origin) -> None:
+        seconds = self.arming.seconds_shown()
+        resume = self._offer.resumes and verdict.verdict == "approve"
+        self._run(
+            f"{verdict.verdict} a call",
+            lambda prepared, row: self._verdicts.decide(
+                prepared.detail, row, verdict, origin, seconds=seconds, resume=resume
+            ),
+        )
+
+    def _resolve(self, resolution: str, note: str | None) -> None:
+        self._run("settle a call", lambda p, _r: self._verdicts.resolve(p.detail, resolution, note))
+
+    def _run(self, name: str, act: Callable[[Prepared, Row], Coroutine[Any, Any, Done]]) -> None:
+        if self._prepared is None or self._row is None or self._busy:
+            return
+        self._busy = "Starting\u2026" if name == "resume an agent" else "Saving\u2026"
+        self._refresh()
+        self._tasks.start(self._guarded(self._row, act(self._prepared, self._row)), name=name)
+
+    async def _guarded(self, row: Row, work: Coroutine[Any, Any, Done]) -> None:
         """Turn every failure into a banner of the call that it belongs to."""
-        shown = self._id
         notice: Notice | None = None
+        done: Done | None = None
         try:
-            await work
+            done = await work
         except NotConfirmed as why:
-            notice = Notice(
-                "stop", f"Not confirmed: {why.sentence} Not decided; try again.", name="failed"
-            )
+            text = f"Not confirmed: {why.sentence} Not decided; try again."
+            notice = Notice("stop", text, name="failed")
         except AlreadyDecided as why:
             notice = Notice("care", why.sentence, name="failed")
         except LineclearError as why:
             notice = Notice("stop", why.sentence, name="failed")
         finally:
             self._busy = ""
-        if shown == self._id and not self._frozen:
+        if done is not None:
+            self._finished(row, done)
+        elif row.id == self._id and not self._frozen:
             self._notice = notice
             if self._refresh():
-                self.arming.restart()
+                self._rearm()
 
-    def _do(self, act: Act, origin: Origin) -> None:
-        if act is Act.RESUME:
-            self._run(self._relaunch(), "Starting\u2026", "resume an agent")
+    def _finished(self, row: Row, done: Done) -> None:
+        if done.decided:
+            self._decided_here.add(row.id)
+        self.asking.forget(row.id)
+        if self._id != row.id:
             return
-        if self._pane.modifying():
-            verdict = Verdict("modify", arguments=self._pane.modify.value)
+        self._notice = None
+        if done.launched is None:
+            self.asking.close_all()
         else:
-            verdict = Verdict("approve")
-        self._run(
-            self._decide(verdict, origin, resumes=self._offer.resumes),
-            "Saving\u2026",
-            "approve a call",
-        )
-
-    async def _decide(self, verdict: Verdict, origin: Origin, *, resumes: bool = False) -> None:
-        prepared, row = self._prepared, self._row
-        if prepared is None or row is None:
-            return
-        stops = frozenset(words.stop_codes(row)) if verdict.verdict != "deny" else frozenset()
-        shown = {
-            "front_end": "window",
-            "seconds": round(self.arming.seconds_shown(), 1),
-            "warnings": list(row.warnings),
-            "origin": origin.value,
-        }
-        detail = dataclasses.replace(prepared.detail, row=row)
-        verdict = dataclasses.replace(verdict, shown=shown)
-        await self._bridge.decide(detail, verdict, origin, stops)
-        self._decided_here.add(row.id)
-        self._forget_drafts(row.id)
-        if self._id == row.id:
-            self._close_all()
-            self.hint("Recorded.", "ok")
-            self.settled.emit(origin)
-        if resumes:
-            await self._start(row)
-
-    def _forget_drafts(self, row_id: str) -> None:
-        for key in [key for key in self._drafts if key[0] == row_id]:
-            del self._drafts[key]
-
-    async def _take_back(self) -> None:
-        if self._prepared is not None:
-            await self._bridge.take_back(self._prepared.detail)
-            self.hint("Taken back.", "ok")
-            self.settled.emit(Origin.CLICK)
-
-    async def _resolve(self, resolution: str, note: str | None) -> None:
-        row, prepared = self._row, self._prepared
-        if prepared is None or row is None:
-            return
-        await self._bridge.resolve(prepared.detail, resolution, note)
-        self._forget_drafts(row.id)
-        if self._id == row.id:
-            self._close_all()
-            self.hint("Recorded.", "ok")
-            self.settled.emit(Origin.CLICK)
-
-    async def _relaunch(self) -> None:
-        if self._row is not None:
-            await self._start(self._row)
-
-    async def _start(self, row: Row) -> None:
-        launched = await self._bridge.relaunch(row)
-        if self._id == row.id:
-            self._pane.follow(launched.log, shlex.join(launched.argv), show=True)
-            self.hint(f"Started as pid {launched.pid}.", "ok")
-            self.settled.emit(Origin.CLICK)
-
-    async def _save_command(self, row: Row, argv: tuple[str, ...]) -> None:
-        await self._bridge.set_command(row, argv)
-        self._forget_drafts(row.id)
-        if self._id == row.id:
-            self._close_all()
-            self.hint("Saved.", "ok")
-            self.settled.emit(Origin.CLICK)
+            log, argv = done.launched.log, " ".join(done.launched.argv)
+            self._pane.follow(log, argv, show=True)
+        self.hint(done.said, "ok")
+        self._refresh()
+        self.settled.emit(done.origin)
+        if done.resume and self._id == row.id:
+            self._run("resume an agent", lambda _p, now: self._verdicts.resume(now))
 
     def _tab_changed(self, _index: int) -> None:
-        self.disarm()
+        self.hands.disarm()

@@ -64,7 +64,7 @@ class KeyWatch(QObject):
                 return isinstance(watched, QWidget) and self._enter(event)
         elif kind == QEvent.Type.MouseButtonPress:
             if isinstance(watched, QWidget):
-                self._flow.disarm()
+                self._flow.hands.disarm()
         elif kind in _TOUCHES:
             self._flow.arming.touched()
         return False
@@ -72,7 +72,7 @@ class KeyWatch(QObject):
     def _enter(self, event: QKeyEvent) -> bool:
         if event.isAutoRepeat():
             return self._flow.arming.armed is not None
-        return self._flow.confirm()
+        return self._flow.hands.confirm()
 
     def _key(self, event: QKeyEvent) -> None:
         key = event.key()
@@ -91,8 +91,8 @@ class KeyWatch(QObject):
         if plain and event.text() and event.text().isprintable():
             self._flow.arming.printable_key()
         else:
-            self._flow.disarm()
+            self._flow.hands.disarm()
 
     def _focus_changed(self, _old: QWidget | None, _new: QWidget | None) -> None:
         if self._flow.arming.armed is not None:
-            self._flow.disarm()
+            self._flow.hands.disarm()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import IntEnum
 from pathlib import Path
@@ -22,16 +21,15 @@ from PySide6.QtCore import (
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
-from lineclear.ui import cells, words
+from lineclear.ui import cells
 from lineclear.ui.cells import Column
-from lineclear.ui.filtering import Filter
 from lineclear.ui.labels import tooltip
-from lineclear.ui.sections import Section, section_of, shows
+from lineclear.ui.scope import Scope
+from lineclear.ui.sections import Section, section_of
 
 _NEWS = frozenset({State.PENDING, State.UNCERTAIN})
 """States that a person has to see; all others are never bold."""
 Index = QModelIndex | QPersistentModelIndex
-NO_FILTER = Filter()
 RUNS_AT_MOST = 64
 """More separate inserts or removals than this at once are told to the views as one reset."""
 
@@ -42,15 +40,6 @@ class Role(IntEnum):
     ROW = Qt.ItemDataRole.UserRole + 1
     UNSEEN = Qt.ItemDataRole.UserRole + 2
     TOMBSTONE = Qt.ItemDataRole.UserRole + 3
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Which rows the table lists."""
-
-    section: Section = Section.WAITING
-    source: Path | None = None
-    filter: Filter = NO_FILTER
 
 
 class QueueModel(QAbstractTableModel):
@@ -351,12 +340,7 @@ class QueueModel(QAbstractTableModel):
                 yield self._rows[row_id]
 
     def _belongs(self, row: Row, scope: Scope, now: datetime | None = None) -> bool:
-        now = now or self._now()
-        if not shows(scope.section, row, now):
-            return False
-        if scope.source is not None and row.source != scope.source:
-            return False
-        return not scope.filter or scope.filter.matches(row, self._haystack, now)
+        return scope.holds(row, self._haystack, now or self._now())
 
     def _haystack(self, row: Row) -> str:
         known = self._hay.get(row.id)
@@ -501,11 +485,6 @@ class QueueModel(QAbstractTableModel):
         self._listed = set(order)
         self.endResetModel()
         self.rebuilt.emit()
-
-    def describe(self, row_id: str) -> str:
-        """A row in one line, for assistive technology and logs without arguments."""
-        row = self._rows[row_id]
-        return f"{words.state_word(row)}: {words.name(row.tool, 'run')} of {words.name(row.agent)}"
 
 
 def _beside(one: Row, other: Row) -> bool:

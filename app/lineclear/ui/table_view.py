@@ -27,8 +27,8 @@ TOMBSTONE_S = 1.0
 _WIDTHS = {
     Column.STATE: 122,
     Column.TOOL: 112,
-    Column.AGENT: 136,
-    Column.AGE: 68,
+    Column.AGENT: 130,
+    Column.AGE: 64,
     Column.ITERATION: 78,
     Column.CALLS: 62,
     Column.TOKENS: 74,

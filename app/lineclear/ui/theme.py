@@ -263,7 +263,7 @@ def stylesheet(t: Tokens) -> str:
         border-bottom: 1px solid {t.line}; padding: 4px 8px;
     }}
     QHeaderView::up-arrow, QHeaderView::down-arrow {{
-        subcontrol-origin: border; subcontrol-position: center right; width: 7px; height: 7px;
+        subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
     }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
     QListView#steps::item {{ padding: 5px 12px; border-bottom: 1px solid {t.line}; }}

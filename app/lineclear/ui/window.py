@@ -11,11 +11,7 @@ from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
     QMainWindow,
-    QPushButton,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -31,15 +27,16 @@ from lineclear.core.ledger.state import State
 from lineclear.ui import theme, words
 from lineclear.ui.actions import Actions
 from lineclear.ui.arming import Act
+from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.empty_state import EmptyState
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
-from lineclear.ui.labels import ElidedLabel, PlainLabel
-from lineclear.ui.queue_model import QueueModel, Scope
+from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import ReadingPane
+from lineclear.ui.scope import Scope
 from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Sidebar
 from lineclear.ui.table_view import QueueView
@@ -120,6 +117,10 @@ class MainWindow(QMainWindow):
     # --- Building -------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        self.top = TopBar()
+        self.filter = self.top.filter
+        self.top.keys.clicked.connect(self.show_keys)
+        self.status = StatusLine()
         self.empty = EmptyState()
         self._middle = QStackedWidget()
         self._middle.addWidget(self.table)
@@ -142,8 +143,8 @@ class MainWindow(QMainWindow):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         if self._demo:
-            box.addWidget(self._strip(DEMO, "demo", ("endDemo", "End the demo", self.quit)))
-        self._tray_strip = self._strip(
+            box.addWidget(Strip(DEMO, "demo", ("endDemo", "End the demo", self.quit)))
+        self._tray_strip = Strip(
             TRAY_CLOSE,
             "trayStrip",
             ("trayOk", "OK", self._hide_to_tray),
@@ -151,80 +152,19 @@ class MainWindow(QMainWindow):
         )
         self._tray_strip.hide()
         box.addWidget(self._tray_strip)
-        box.addWidget(self._top())
-        box.addWidget(_separator())
-        self.trouble = self._strip("", "trouble")
+        box.addWidget(self.top)
+        box.addWidget(separator())
+        self.trouble = Strip("", "trouble")
         self.trouble.hide()
         box.addWidget(self.trouble)
         box.addWidget(self.panes, 1)
-        box.addWidget(_separator())
-        box.addWidget(self._bottom())
+        box.addWidget(separator())
+        box.addWidget(self.status)
         self.setCentralWidget(shell)
         self.setMinimumSize(980, 560)
         room = QGuiApplication.primaryScreen().availableGeometry()
         # Room for the frame that the desktop puts around it.
         self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))
-
-    def _top(self) -> QWidget:
-        top = QWidget()
-        top.setObjectName("topBar")
-        self.filter = QLineEdit()
-        self.filter.setObjectName("filter")
-        self.filter.setAccessibleName("Filter")
-        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
-        self.filter.setClearButtonEnabled(True)
-        self.filter.setMaximumWidth(520)
-        self.quiet = QPushButton("Quiet")
-        self.quiet.setObjectName("quiet")
-        self.quiet.setCheckable(True)
-        self.quiet.setToolTip("No notifications while this is on")
-        keys = QPushButton("Keys")
-        keys.setObjectName("keys")
-        keys.clicked.connect(self.show_keys)
-        line = QHBoxLayout(top)
-        line.setContentsMargins(12, 8, 12, 8)
-        line.setSpacing(8)
-        line.addWidget(self.filter, 1)
-        line.addStretch(1)
-        for button in (self.quiet, keys):
-            button.setProperty("flat", True)
-            button.setAutoDefault(False)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            line.addWidget(button)
-        return top
-
-    def _bottom(self) -> QWidget:
-        bottom = QWidget()
-        bottom.setObjectName("statusLine")
-        self.totals = ElidedLabel(name="totals")
-        self.watching = PlainLabel(name="watching")
-        line = QHBoxLayout(bottom)
-        line.setContentsMargins(14, 5, 14, 5)
-        for label in (self.totals, self.watching):
-            label.setProperty("tone", "muted")
-            label.setFont(theme.small_font(tabular=True))
-        line.addWidget(self.totals, 1)
-        line.addWidget(self.watching)
-        return bottom
-
-    def _strip(self, text: str, name: str, *buttons: tuple[str, str, object]) -> QWidget:
-        strip = QFrame()
-        strip.setObjectName(f"{name}Strip")
-        strip.setProperty("banner", "demo")
-        line = QHBoxLayout(strip)
-        line.setContentsMargins(14, 6, 12, 6)
-        line.setSpacing(12)
-        label = PlainLabel(text, name=name)
-        label.setWordWrap(True)
-        line.addWidget(label, 1)
-        for button_name, words_, act in buttons:
-            button = QPushButton(words_)
-            button.setObjectName(button_name)
-            button.setAutoDefault(False)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-            button.clicked.connect(act)
-            line.addWidget(button)
-        return strip
 
     def _connect(self) -> None:
         self.table.chosen.connect(self.flow.show)
@@ -241,7 +181,7 @@ class MainWindow(QMainWindow):
         )
         self.tray.opened.connect(self.bring)
         self.tray.quit_wanted.connect(self.quit)
-        self.quiet.toggled.connect(lambda on: setattr(self.tray, "quiet", on))
+        self.top.quiet.toggled.connect(lambda on: setattr(self.tray, "quiet", on))
         self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
         self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
         self._count_timer = _later(self, COUNT_AFTER_MS, self._counts)
@@ -251,11 +191,11 @@ class MainWindow(QMainWindow):
         self._seconds.timeout.connect(self.flow.second)
         self._seconds.start()
         for name, act in {
-            "approve": lambda: self.flow.letter(Act.APPROVE),
-            "resume": lambda: self.flow.letter(Act.RESUME),
+            "approve": lambda: self.flow.hands.letter(Act.APPROVE),
+            "resume": lambda: self.flow.hands.letter(Act.RESUME),
             "deny": self.flow.deny,
             "modify": self.flow.open_modify,
-            "submit": self.flow.submit,
+            "submit": self.flow.asking.submit,
             "show_new": self.flow.show_new,
             "next": lambda: self.table.step(1),
             "previous": lambda: self.table.step(-1),
@@ -316,19 +256,17 @@ class MainWindow(QMainWindow):
         chosen = self.table.selected_ids()
         if len(chosen) > 1:
             rows = [row for row_id in chosen if (row := self.model.row(row_id)) is not None]
-            self.totals.setText(total(rows).sentence("selected", "over the selection"))
+            self.status.totals.setText(total(rows).sentence("selected", "over the selection"))
         else:
-            self.totals.setText(self._waiting.sentence("waiting", "over all that waits"))
+            self.status.totals.setText(self._waiting.sentence("waiting", "over all that waits"))
         folders = len(self._health) or len(self._bridge.settings.sources)
-        self.watching.setText(
+        self.status.watching.setText(
             f"watching {words.count(folders, 'folder')}" if self._complete else "reading\u2026"
         )
 
     def _show_trouble(self, health: Sequence[SourceHealth]) -> None:
         told = [visible_line(one.sentence, 300) for one in health if not one.ok and one.sentence]
-        label = self.trouble.findChild(PlainLabel)
-        if isinstance(label, PlainLabel):
-            label.setText("\n".join(told[:3]))
+        self.trouble.label.setText("\n".join(told[:3]))
         self.trouble.setVisible(bool(told))
 
     def _show_table(self) -> None:
@@ -535,12 +473,6 @@ class MainWindow(QMainWindow):
     def report(self, name: str, error: BaseException) -> None:
         """Say that something of ours failed; the log has the rest."""
         self.flow.hint(f"Could not {visible_line(name)}: {type(error).__name__}.")
-
-
-def _separator() -> QFrame:
-    line = QFrame()
-    line.setObjectName("separator")
-    return line
 
 
 def _later(parent: QObject, milliseconds: int, act: object) -> QTimer:

@@ -50,6 +50,7 @@ SET_COMMAND = Question(
     "/path/to/lineclear resume {store} --agent package.module:factory",
     one_line=True,
 )
+QUESTIONS = {each.name: each for each in (DENY, IT_RAN, IT_DID_NOT_RUN, SET_COMMAND)}
 
 
 class TextEditor(QWidget):

@@ -14,6 +14,7 @@ from lineclear.ui import theme, words
 from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip
 from lineclear.ui.reading.budgets import Budgets
 from lineclear.ui.row_delegate import colour_of
+from lineclear.ui.standing import standing
 
 
 class Header(QWidget):
@@ -49,7 +50,7 @@ class Header(QWidget):
         facts = words.header_facts(row, now, argv)
         _set(self.facts, facts)
         self.facts.setToolTip(tooltip(f"{facts} \u00b7 {row.store}"))
-        _set(self.standing, words.standing(row, now, me))
+        _set(self.standing, standing(row, now, me))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )

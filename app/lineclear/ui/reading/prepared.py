@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible, visible_line
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.rows import Detail, Row
 
 LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
@@ -58,6 +58,13 @@ def prepare(detail: Detail) -> Prepared:
         inputs=exact_text(inputs) if inputs else "",
         result=plain_text(detail.result or ""),
     )
+
+
+def merged(row: Row, prepared: Prepared) -> Row:
+    """ROW with the warnings of both: the feed knows of twins, the reading what the bytes hold."""
+    fresh = prepared.detail.row.warnings
+    known = tuple(code for code in row.warnings if code not in fresh)
+    return replace(row, warnings=(*known, *fresh))
 
 
 def _arguments(detail: Detail) -> Json:

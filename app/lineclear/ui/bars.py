@@ -1,0 +1,87 @@
+"""The window's horizontal bars: filter and switches, totals, strips that tell something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from lineclear.ui import theme
+from lineclear.ui.labels import ElidedLabel, PlainLabel
+
+
+class TopBar(QWidget):
+    """The filter line, Quiet and Keys."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("topBar")
+        self.filter = QLineEdit()
+        self.filter.setObjectName("filter")
+        self.filter.setAccessibleName("Filter")
+        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(520)
+        self.quiet = QPushButton("Quiet")
+        self.quiet.setObjectName("quiet")
+        self.quiet.setCheckable(True)
+        self.quiet.setToolTip("No notifications while this is on")
+        self.keys = QPushButton("Keys")
+        self.keys.setObjectName("keys")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, 8, 12, 8)
+        line.setSpacing(8)
+        line.addWidget(self.filter, 1)
+        line.addStretch(1)
+        for button in (self.quiet, self.keys):
+            button.setProperty("flat", True)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            line.addWidget(button)
+
+
+class StatusLine(QWidget):
+    """Totals at the left, what is watched at the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusLine")
+        self.totals = ElidedLabel(name="totals")
+        self.watching = PlainLabel(name="watching")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 5, 14, 5)
+        for label in (self.totals, self.watching):
+            label.setProperty("tone", "muted")
+            label.setFont(theme.small_font(tabular=True))
+        line.addWidget(self.totals, 1)
+        line.addWidget(self.watching)
+
+
+class Strip(QFrame):
+    """A sentence over the whole width, perhaps with buttons (name, words, act)."""
+
+    def __init__(self, text: str, name: str, *buttons: tuple[str, str, Callable[[], None]]) -> None:
+        super().__init__()
+        self.setObjectName(f"{name}Strip")
+        self.setProperty("banner", "demo")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 6, 12, 6)
+        line.setSpacing(12)
+        self.label = PlainLabel(text, name=name)
+        self.label.setWordWrap(True)
+        line.addWidget(self.label, 1)
+        for button_name, told, act in buttons:
+            button = QPushButton(told)
+            button.setObjectName(button_name)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(act)
+            line.addWidget(button)
+
+
+def separator() -> QFrame:
+    """A line of one pixel."""
+    line = QFrame()
+    line.setObjectName("separator")
+    return line

@@ -1,0 +1,158 @@
+"""What the decision bar offers for a call, and what it says will happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.deciding import Origin, may_decide
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+from lineclear.ui import words
+from lineclear.ui.arming import Act, Need, Readiness
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the decision bar offers for a call, and what it says will happen."""
+
+    sentence: str = ""
+    approve: str = ""
+    """Label of the approving button; "" when there is none."""
+    resumes: bool = False
+    """Approving also starts the resume command."""
+    deny: bool = False
+    modify: bool = False
+    take_back: bool = False
+    resume: str = ""
+    """Label of the resume button; "" when there is none."""
+    resolve: bool = False
+    set_command: bool = False
+    """Nothing can resume this agent yet: offer to set a command."""
+
+
+def stop_codes(row: Row) -> tuple[str, ...]:
+    """The warnings that an approval must name."""
+    return tuple(code for code in row.warnings if LEVELS.get(code, Level.CARE) is Level.STOP)
+
+
+def blocked_codes(row: Row) -> tuple[str, ...]:
+    """The warnings that leave no approval at all."""
+    return tuple(code for code in row.warnings if LEVELS.get(code, Level.CARE) is Level.BLOCKED)
+
+
+def offer(row: Row, decided: int = 0, together: int = 1) -> Offer:
+    """Give what can be done with ROW in its state.
+
+    TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
+    agent gets the answers to all of them at once.
+    """
+    agent = words.name(row.agent)
+    if row.state is State.PENDING:
+        offered = _offer_pending(row, agent)
+        if together > 1 and offered.approve:
+            held = f"Held until all {together} calls of this run are decided ({decided} done)."
+            return replace(offered, sentence=held, resumes=False)
+        return offered
+    if row.state in (State.APPROVED, State.HELD):
+        running = row.process in (Process.ALIVE, Process.ELSEWHERE)
+        return Offer(
+            take_back=True,
+            resume="" if running or not row.resumable_by else "Resume",
+            set_command=not running and not row.resumable_by,
+        )
+    if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
+        if row.closed or row.process in (Process.ALIVE, Process.ELSEWHERE):
+            return Offer()
+        return Offer(resume="Resume" if row.resumable_by else "", set_command=not row.resumable_by)
+    if row.state is State.UNCERTAIN:
+        return Offer(
+            sentence="No program tries this again. Say what you found, or leave it.",
+            resolve=True,
+        )
+    return Offer()
+
+
+def _offer_pending(row: Row, agent: str) -> Offer:
+    if blocked_codes(row):
+        return Offer(sentence="This call cannot be approved. It can be denied.", deny=True)
+    approve = "Approve anyway" if stop_codes(row) else ""
+    foreign = row.system != "lineclear"
+    if row.process is Process.ALIVE and not foreign:
+        return Offer(
+            f"{agent} is waiting and runs it at once.", approve or "Approve", deny=True, modify=True
+        )
+    if row.process is Process.ELSEWHERE and not foreign:
+        return Offer(
+            f"{agent} waits on another machine and runs it when your answer gets there.",
+            approve or "Approve",
+            deny=True,
+            modify=True,
+        )
+    if row.process is Process.DEAD and row.resumable_by:
+        return Offer(
+            "The agent died. This starts it again.",
+            approve or "Approve and resume",
+            resumes=True,
+            deny=True,
+            modify=True,
+        )
+    if row.process is Process.DEAD and not foreign:
+        return Offer(
+            f"The agent died. Nothing runs until someone resumes {agent}.",
+            approve or "Approve",
+            deny=True,
+            modify=True,
+            set_command=True,
+        )
+    told = (
+        "This agent may not read Lineclear's answers. It takes effect when you resume it from here."
+        if foreign
+        else f"Whether {agent} still runs cannot be told. It takes effect when it asks again."
+    )
+    return Offer(
+        told,
+        approve or "Record approval",
+        deny=True,
+        modify=True,
+        set_command=not row.resumable_by,
+    )
+
+
+def allowed(row: Row, offer: Offer) -> Offer:
+    """Take from OFFER what the one rule of all decisions forbids, and say why."""
+    stops = frozenset(stop_codes(row))
+    try:
+        may_decide(row, Origin.CLICK, "approve", despite=stops)
+    except LineclearError as why:
+        offer = replace(offer, approve="", modify=False, sentence=why.sentence)
+    try:
+        may_decide(row, Origin.CLICK, "deny")
+    except LineclearError:
+        offer = replace(offer, deny=False)
+    return offer
+
+
+def readiness(state: Readiness, lines_below: int = 0) -> str:
+    """Why an act is not ready yet; "" when it is."""
+    if state.need in (Need.READY, Need.NO_CALL):
+        return ""
+    if state.need is Need.OFF_SCREEN:
+        return "Look at this window first."
+    if state.need is Need.IDLE:
+        return "Nobody touched this window for two minutes. Read it again."
+    if state.need is Need.END:
+        if lines_below > 0:
+            return f"{words.count(lines_below, 'line')} below not seen \u00b7 End"
+        return "Not all of it was seen \u00b7 End"
+    if state.need is Need.FLAG:
+        return "The flagged place was not seen yet."
+    return "Ready in a moment\u2026"
+
+
+def press_enter(act: Act) -> str:
+    """What is said while the letter is armed."""
+    doing = {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+    return f"Press Enter to {doing} \u00b7 Esc to cancel"
