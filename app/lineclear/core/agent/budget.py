@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lineclear.core.agent.errors import BudgetExceeded, MaxIterationsReached
+from lineclear.core.agent.errors import BudgetExceeded, MaxIterationsReached, NotConverging
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.records import Limits
 
 
@@ -15,6 +16,12 @@ class Budget:
     iterations: int | None = 10
     tool_calls: int | None = None
     tokens: int | None = None
+    same_calls: int | None = None
+    """How often a tool is called with equal arguments, among the last eight calls; one more is
+    not made and the model told so, and the second time without another call between ends the
+    run."""
+    parse_errors: int | None = None
+    """How often, without a sound call between, the model may write arguments that are no JSON."""
 
     def check_iteration(self, iteration: int) -> None:
         """Raise MaxIterationsReached where iteration number ITERATION, from 0, is too many."""
@@ -30,6 +37,22 @@ class Budget:
         """Raise BudgetExceeded where more tokens were used than allowed."""
         if self.tokens is not None and used is not None and used > self.tokens:
             raise BudgetExceeded("tokens", limit=self.tokens, actual=used)
+
+    def check_repeats(self, stopped: int, tool: str) -> None:
+        """Raise NotConverging where the same call was STOPPED twice or more."""
+        if stopped > 1:
+            raise NotConverging(
+                f"The agent made the same call of {visible_line(tool, 60)} again after it was told"
+                " that it repeats itself."
+            )
+
+    def check_parse_errors(self, count: int) -> None:
+        """Raise NotConverging where COUNT malformed calls in a row are too many."""
+        if self.parse_errors is not None and count > self.parse_errors:
+            raise NotConverging(
+                f"The model wrote malformed tool arguments {count} times in a row; at most"
+                f" {self.parse_errors} are allowed."
+            )
 
     def limits(self) -> Limits:
         """Give the limits as a request names them."""

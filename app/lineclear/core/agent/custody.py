@@ -45,33 +45,42 @@ class Done:
     arguments: Json
     ran: bool
     """False: it was denied, expired, or found not to have run."""
+    is_error: bool = False
+    """Whether the text tells of a failure, or of a no."""
 
 
 Runner = Callable[[Json, str], Awaitable[Ran]]
 """Runs the tool with arguments and the call's id; a failing tool is a Ran that is not ok."""
+Waits = Callable[[], Awaitable[None]]
+"""Awaited once a call is kept and undecided, before anybody waits; what it raises leaves it so."""
 
 
 class Custody(Protocol):
     """Takes one call from asking to its observation."""
 
-    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+    async def carry_out(
+        self, call: Call, run: Runner, acceptance: Acceptance, waits: Waits | None = None
+    ) -> Done:
         """Ask, wait, run, record."""
 
-    async def end_run(self) -> None:
+    async def end_run(self, run_id: str) -> None:
         """Note that the run has come to its end."""
 
 
 class NoCustody:
     """Asks nobody."""
 
-    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+    async def carry_out(
+        self, call: Call, run: Runner, acceptance: Acceptance, waits: Waits | None = None
+    ) -> Done:
         """Run the call as it is."""
-        del acceptance
+        del acceptance, waits
         ran = await run(call.arguments, "")
-        return Done(ran.text, call.arguments, ran=True)
+        return Done(ran.text, call.arguments, ran=True, is_error=not ran.ok)
 
-    async def end_run(self) -> None:
+    async def end_run(self, run_id: str) -> None:
         """Do nothing."""
+        del run_id
 
 
 class PlainCustody:
@@ -82,10 +91,14 @@ class PlainCustody:
         self._store = store
         self._threads = LedgerThreads()
 
-    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+    async def carry_out(
+        self, call: Call, run: Runner, acceptance: Acceptance, waits: Waits | None = None
+    ) -> Done:
         """Save, ask the handler, clear, run; cancelled while it is asked, the call stays saved."""
         if self._store is not None:
             await self._store.save_pending(pending_of(call))
+        if waits is not None:
+            await waits()
         return await self.decided(call, run, acceptance, None)
 
     async def decided(
@@ -98,13 +111,15 @@ class PlainCustody:
         if self._store is not None:
             await self._store.clear_pending()
         if isinstance(decision, Deny):
-            return Done(denial_text(decision.reason), call.arguments, ran=False)
+            text = denial_text(decision.reason)
+            return Done(text, call.arguments, ran=False, is_error=True)
         arguments = decision.arguments if isinstance(decision, Modify) else call.arguments
         ran = await run(arguments, "")
-        return Done(ran.text, arguments, ran=True)
+        return Done(ran.text, arguments, ran=True, is_error=not ran.ok)
 
-    async def end_run(self) -> None:
+    async def end_run(self, run_id: str) -> None:
         """Do nothing: the store is empty."""
+        del run_id
 
 
 class LedgerCustody:
@@ -114,21 +129,28 @@ class LedgerCustody:
         self._store = store
         self._handler = handler
 
-    async def carry_out(self, call: Call, run: Runner, acceptance: Acceptance) -> Done:
+    async def carry_out(
+        self, call: Call, run: Runner, acceptance: Acceptance, waits: Waits | None = None
+    ) -> Done:
         """Ask, wait, start, run, record, clear; cancelled while waiting, the request stays open."""
-        return await self.carry_on(await self._store.passage(call, acceptance), run, None)
+        return await self.carry_on(await self._store.passage(call, acceptance), run, None, waits)
 
     async def carry_on(
-        self, passage: Passage, run: Runner, decision: ApprovalDecision | None
+        self,
+        passage: Passage,
+        run: Runner,
+        decision: ApprovalDecision | None,
+        waits: Waits | None = None,
     ) -> Done:
         """Do the same from where a request stands; DECISION is given in place of the handler's.
 
         Raises AlreadyDecided where somebody decided otherwise before.
         """
-        step = await self._step(passage, decision)
+        step = await self._step(passage, decision, waits)
         if isinstance(step, Settled):
             ran = step.outcome in ("ok", "error")
-            return Done(step.text, passage.call.arguments, ran=ran)
+            is_error = step.outcome != "ok"
+            return Done(step.text, passage.call.arguments, ran=ran, is_error=is_error)
         began = time.monotonic()
 
         def since() -> int:
@@ -143,24 +165,28 @@ class LedgerCustody:
             raise
         outcome: Literal["ok", "error"] = "ok" if ran_now.ok else "error"
         await threads.run(lambda: passage.finish(outcome, ran_now.text, duration_ms=since()))
-        return Done(ran_now.text, step.arguments, ran=True)
+        return Done(ran_now.text, step.arguments, ran=True, is_error=not ran_now.ok)
 
-    async def end_run(self) -> None:
+    async def end_run(self, run_id: str) -> None:
         """Note it in the store, so that nobody resumes what has ended."""
-        await self._store.end_run()
+        await self._store.end_run(run_id)
 
     async def _step(
-        self, passage: Passage, decision: ApprovalDecision | None
+        self, passage: Passage, decision: ApprovalDecision | None, waits: Waits | None
     ) -> Admitted | Settled:
         room = self._store.room
+        has_more_to_do = waits is not None or self._handler is not None
         if passage.shown is None:
             settled = await room.threads.run(passage.publish)
             if settled is not None:
                 return settled
         if decision is not None:
             await room.threads.run(lambda: _commit(passage, decision, "resume"))
-        elif self._handler is not None and await room.threads.run(passage.undecided):
-            return await self._race(passage, self._handler)
+        elif has_more_to_do and await room.threads.run(passage.undecided):
+            if waits is not None:
+                await waits()
+            if self._handler is not None:
+                return await self._race(passage, self._handler)
         return await room.wait(passage, withdraw=False)
 
     async def _race(self, passage: Passage, handler: ApprovalHandler) -> Admitted | Settled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 
 
@@ -97,6 +98,31 @@ class HookRejected(AgentError):
     """A hook rejected a call; the run stops."""
 
     code = "hook_rejected"
+
+
+class NotConverging(AgentError):
+    """The run goes in circles: the same call, or malformed calls, again and again."""
+
+    code = "not_converging"
+
+
+class AgentExecutorError(AgentError):
+    """A checkpoint handler failed, or stopped the run; the run can be resumed."""
+
+    code = "executor_failed"
+
+
+class ExecutionSuspended(AgentExecutorError):
+    """A checkpoint handler suspended the run at the boundary `node`, for `reason`."""
+
+    code = "suspended"
+
+    def __init__(self, node: str, reason: str) -> None:
+        super().__init__(
+            f"The run is suspended at {node}: {visible_line(reason, 400)}. It can be resumed."
+        )
+        self.node = node
+        self.reason = reason
 
 
 class AgentFailed(AgentError):

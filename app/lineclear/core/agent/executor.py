@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
-import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
-from lineclear.core.agent.binding import is_async
+from lineclear.core.agent.boundaries import Boundaries, CheckpointHandler
 from lineclear.core.agent.budget import Budget
-from lineclear.core.agent.custody import (
-    Custody,
-    Done,
-    LedgerCustody,
-    NoCustody,
-    PlainCustody,
-)
-from lineclear.core.agent.errors import AgentError
+from lineclear.core.agent.custody import Custody, LedgerCustody, NoCustody, PlainCustody
+from lineclear.core.agent.errors import AgentError, ResumeError
+from lineclear.core.agent.execution_record import Taken
 from lineclear.core.agent.handlers import INBOX, ApprovalHandler, InboxApproval
-from lineclear.core.agent.hooks import SKIPPED, Hook, ToolCall, apply
-from lineclear.core.agent.passage import TextAcceptance
+from lineclear.core.agent.hooks import Hook, ToolCall
+from lineclear.core.agent.kept_runs import CheckpointKeeper, KeptRuns
+from lineclear.core.agent.loop import Agent, Loop, Setup, ToolPolicy
+from lineclear.core.agent.loop_checkpoints import LoopCheckpointSink, SessionStoreCheckpointSink
 from lineclear.core.agent.plainjson import refuse_unless_json
-from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
-from lineclear.core.agent.run import Action, Finish, Run, Turn, call_of_pending, run_of
-from lineclear.core.agent.threads import LedgerThreads
-from lineclear.core.agent.tools import Ran, Tool, error_text
-from lineclear.core.checkpoints.lc_agents import AgentStep, ApprovalDecision, PendingApproval
+from lineclear.core.agent.resume_store import FileResumeStore, Resumable, ResumeStore
+from lineclear.core.agent.run import Run, call_of_pending, run_of
+from lineclear.core.agent.session_store import FileSessionStore
+from lineclear.core.agent.tools import Tool
+from lineclear.core.checkpoints.lc_agents import ApprovalDecision, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import StoreHeld
 from lineclear.core.ledger.ask import Call
-
-Answer = Action | Sequence[Action] | Finish | Turn
-ToolPolicy = Callable[[ToolCall], str | None]
-"""Gives the reason why a call may not be made, or None."""
-
-_log = logging.getLogger("lineclear.agent")
-
-
-class Agent(Protocol):
-    """What plans: a model, or a script that stands for one."""
-
-    def plan(
-        self, inputs: dict[str, Json], steps: Sequence[AgentStep]
-    ) -> Answer | Awaitable[Answer]:
-        """Say what comes next, from the inputs and all steps so far."""
 
 
 class AgentExecutor:
@@ -62,6 +43,10 @@ class AgentExecutor:
         policy: refuses calls that must never be made, also as an operator modified them.
         budget: iterations, tool calls, tokens; a denied call uses none.
         name: what operators see; default: the store's.
+        loop_checkpoints: takes a checkpoint after each completed round, never within one. True:
+            files beside a FileResumeStore, if there is one; False: none.
+        checkpoints: is called at every named boundary of a run and may suspend it there.
+        session_id: the session and conversation that runs belong to; default: the name.
 
     Cancelled while it waits, the call stays open: it is there to be resumed.
     """
@@ -77,53 +62,92 @@ class AgentExecutor:
         policy: ToolPolicy | None = None,
         budget: Budget | None = None,
         name: str | None = None,
+        loop_checkpoints: LoopCheckpointSink | bool = True,
+        checkpoints: CheckpointHandler | None = None,
+        session_id: str | None = None,
     ) -> None:
         if isinstance(store, str | os.PathLike):
             store = FileResumeStore(store, agent=name)
         self.store: ResumeStore | None = store
-        self._agent = agent
+        named = store.agent if isinstance(store, FileResumeStore) else "agent"
+        self._name = named if name is None else name
         self._tools = {
             key: tool if isinstance(tool, Tool) else Tool(tool) for key, tool in tools.items()
         }
-        self._hooks = tuple(hooks)
-        self._policy = policy
-        self._budget = Budget() if budget is None else budget
+        session = self._name if session_id is None else session_id
+        sink = _sink(loop_checkpoints, store)
+        keeper = checkpoints if isinstance(checkpoints, CheckpointKeeper) else None
+        self._keeps = sink is not None or keeper is not None
+        self._kept = KeptRuns(sink, keeper, session)
         self._custody = _custody(approval, store)
-        named = store.agent if isinstance(store, FileResumeStore) else "agent"
-        self._name = named if name is None else name
-        self._threads = LedgerThreads()
+        setup = Setup(
+            agent,
+            self._tools,
+            tuple(hooks),
+            policy,
+            Budget() if budget is None else budget,
+            self._name,
+        )
+        self._loop = Loop(setup, self._custody, Boundaries(checkpoints, session), self._kept)
+        self._busy = False
 
-    async def invoke(self, inputs: dict[str, Json] | str) -> str:
+    async def invoke(self, inputs: dict[str, Json] | str, *, run_id: str | None = None) -> str:
         """Run from the beginning and give the model's answer.
 
-        Raises BudgetExceeded, MaxIterationsReached, HookRejected, StoreHeld, MayHaveRun,
-        DecisionRefused, NotConfirmed, and what the agent's `plan` raises. A tool's error is an
+        With RUN_ID, a run of that id that was begun with the same inputs and did not come to its
+        end is taken up instead; one that cannot be read is logged, and the run begins afresh.
+
+        Raises BudgetExceeded, MaxIterationsReached, HookRejected, NotConverging, StoreHeld,
+        MayHaveRun, DecisionRefused, NotConfirmed, ExecutionSuspended and AgentExecutorError (from
+        a checkpoint handler), and what the agent's `plan` raises. A tool's error is an
         observation for the model, as is a denial.
         """
         given = {"input": inputs} if isinstance(inputs, str) else inputs
         refuse_unless_json(given, "The inputs")
-        return await self._to_its_end(Run(inputs=given), in_round=False)
+        refuse_unless_json(run_id, "The run's id")
+        with _Turn(self):
+            if self._keeps and isinstance(self.store, FileResumeStore):
+                await self.store.hold()
+            if run_id is None:
+                return await self._loop.run(Run(inputs=given), fresh=True)
+            taken = await self._kept.load(run_id, strict=False)
+            if taken is None or taken.over:
+                return await self._loop.run(Run(inputs=given, trace_id=run_id), fresh=True)
+            if taken.run.inputs != given:
+                raise AgentError(
+                    f"Run {visible_line(run_id, 60)} was begun with other inputs; resume it, or"
+                    " give another id."
+                )
+            output = await self._go_on(run_id, None, taken)
+            assert output is not None
+            return output
 
     async def pending_approval(self) -> PendingApproval | None:
         """Give the call that waits in the store, or None; raises ResumeError."""
         return None if self.store is None else await self.store.load_pending()
 
-    async def resume(self, decision: ApprovalDecision | None = None) -> str | None:
-        """Go on with the run in the store and give its answer; None: nothing is pending.
+    async def resume(
+        self, decision: ApprovalDecision | None = None, *, run_id: str | None = None
+    ) -> str | None:
+        """Go on with the run in the store and give its answer; None: there is nothing to resume.
 
+        The run is the one whose call waits, else the one that left a checkpoint last, else RUN_ID.
         Without DECISION the approval flow is entered again. Steps are not done again; iteration,
-        budgets and trace id go on. A call that has a recorded outcome is not run again.
-        Raises what `invoke` raises, ResumeError, AlreadyDecided.
+        budgets, convergence guards and trace id go on. A call that has a recorded outcome is not
+        run again, and neither is one that may have run.
+        Raises what `invoke` raises, ResumeError, AlreadyDecided, and Unreadable for a checkpoint
+        that is there and cannot be used.
         """
-        if self.store is None:
-            return None
-        if isinstance(self.store, FileResumeStore):
-            return await self._resume_ledger(self.store, decision)
-        return await self._resume_plain(self.store, decision)
+        with _Turn(self):
+            if self.store is not None and not isinstance(self.store, FileResumeStore):
+                pending = await self.store.load_pending()
+                if pending is not None:
+                    return await self._resume_plain(self.store, pending, decision)
+            return await self._go_on(run_id, decision, None)
 
     async def close(self) -> None:
         """Free the store, if it is a FileResumeStore."""
-        self._threads.close()
+        self._loop.close()
         if isinstance(self.store, FileResumeStore):
             await self.store.close()
 
@@ -140,28 +164,70 @@ class AgentExecutor:
 
     # --- resuming -------------------------------------------------------------------------------
 
-    async def _resume_ledger(
-        self, store: FileResumeStore, decision: ApprovalDecision | None
+    async def _go_on(
+        self, run_id: str | None, decision: ApprovalDecision | None, taken: Taken | None
     ) -> str | None:
-        found = await store.claim()
-        if found is None:
-            return None
+        store = self.store if isinstance(self.store, FileResumeStore) else None
+        kept = await self._kept.run_ids() if self._keeps else []
+        found: Resumable | None = None
+        if store is not None:
+            if kept:
+                await store.hold()
+            found = await store.claim()
+        found, run_id = await self._choose(found, run_id, kept)
+        if taken is None and run_id is not None:
+            taken = await self._kept.load(run_id, strict=found is None)
+        if found is not None and (taken is None or not _holds(taken.run, found.passage.call)):
+            return await self._resume_call(found, decision, taken)
+        if taken is None:
+            if run_id is None:
+                return None
+            raise ResumeError(
+                f"There is nothing of run {visible_line(run_id, 60)} to resume.", code="no_run"
+            )
+        taken.run.asked = found is not None
+        if taken.over:
+            return taken.run.output
+        return await self._loop.run(taken.run, in_doubt=taken.in_doubt)
+
+    async def _choose(
+        self, found: Resumable | None, run_id: str | None, kept: list[str]
+    ) -> tuple[Resumable | None, str | None]:
+        """Say which run is meant, and whether the store's newest call is one of it."""
+        if found is not None:
+            its_run = found.passage.call.trace_id
+            if run_id is None or run_id == its_run:
+                return found, its_run
+            if found.open:
+                raise ResumeError(
+                    f"{visible_line(found.pending.tool_name, 60)} of another run waits in this"
+                    " store; it has to be decided and resumed first.",
+                    code="other_run_waits",
+                )
+            return None, run_id
+        if run_id is None and isinstance(self.store, FileResumeStore) and kept:
+            ended = await self.store.ended_run()
+            kept = [kept_id for kept_id in kept if kept_id != ended]
+        return None, run_id or next(iter(kept), None)
+
+    async def _resume_call(
+        self, found: Resumable, decision: ApprovalDecision | None, taken: Taken | None
+    ) -> str:
         passage = found.passage
         tool = self._tool_of_old(passage.call)
-        passage.acceptance = _Acceptance(tool, passage.call.tool, self._policy)
-        run = run_of(passage.call)
+        passage.acceptance = self._loop.acceptance(tool, passage.call.tool)
         custody = self._custody
         if not isinstance(custody, LedgerCustody):
             raise AgentError("A file store's run is resumed with approvals.")
-        done = await custody.carry_on(passage, self._runner(tool), decision)
-        return await self._after(run, passage.call, done)
+        run = run_of(passage.call)
+        if taken is not None:
+            run.learn_from(taken.run)
+        done = await custody.carry_on(passage, self._loop.runner(tool), decision)
+        return await self._loop.run(run, done=done)
 
     async def _resume_plain(
-        self, store: ResumeStore, decision: ApprovalDecision | None
-    ) -> str | None:
-        pending = await store.load_pending()
-        if pending is None:
-            return None
+        self, store: ResumeStore, pending: PendingApproval, decision: ApprovalDecision | None
+    ) -> str:
         call = call_of_pending(pending, self._name)
         tool = self._tool_of_old(call)
         custody = self._custody
@@ -169,9 +235,14 @@ class AgentExecutor:
             if decision is None:
                 raise AgentError("There is no approval handler to ask: give one, or a decision.")
             custody = PlainCustody(_nobody, store)
-        acceptance = _Acceptance(tool, call.tool, self._policy)
-        done = await custody.decided(call, self._runner(tool), acceptance, decision)
-        return await self._after(run_of(call), call, done)
+        run = run_of(call)
+        if pending.trace_id is not None:
+            taken = await self._kept.load(pending.trace_id, strict=False)
+            if taken is not None:
+                run.learn_from(taken.run)
+        acceptance = self._loop.acceptance(tool, call.tool)
+        done = await custody.decided(call, self._loop.runner(tool), acceptance, decision)
+        return await self._loop.run(run, done=done)
 
     def _tool_of_old(self, call: Call) -> Tool:
         tool = self._tools.get(call.tool)
@@ -182,138 +253,39 @@ class AgentExecutor:
             )
         return tool
 
-    async def _after(self, run: Run, call: Call, done: Done) -> str:
-        run.asked = True
-        action = Action(call.tool, call.arguments, tool_call_id=call.tool_id or None)
-        self._record(run, action, done)
-        return await self._to_its_end(run, in_round=True)
 
-    # --- the loop -------------------------------------------------------------------------------
+class _Turn:
+    """Keeps two runs of one executor apart in its folder, where each has its one open call."""
 
-    async def _to_its_end(self, run: Run, *, in_round: bool) -> str:
-        try:
-            output = await self._loop(run, in_round=in_round)
-        except AgentError:
-            await self._end(run)
-            raise
-        await self._end(run)
-        return output
+    def __init__(self, executor: AgentExecutor) -> None:
+        self._executor = executor
 
-    async def _end(self, run: Run) -> None:
-        if run.asked:
-            await self._custody.end_run()
-
-    async def _loop(self, run: Run, *, in_round: bool) -> str:
-        if in_round:
-            await self._finish_round(run)
-        while True:
-            self._budget.check_iteration(run.iteration)
-            answer = await self._plan(run)
-            if isinstance(answer, Finish):
-                return answer.output
-            run.remaining = list(answer)
-            await self._finish_round(run)
-
-    async def _finish_round(self, run: Run) -> None:
-        """Do what is left of a round; after it a run stands between rounds."""
-        while run.remaining:
-            await self._act(run, run.remaining.pop(0))
-        run.iteration += 1
-
-    async def _plan(self, run: Run) -> Finish | Sequence[Action]:
-        plan = self._agent.plan
-        if is_async(plan):
-            planned = plan(run.inputs, tuple(run.steps))
-        else:
-            planned = await self._threads.run(lambda: plan(run.inputs, tuple(run.steps)))
-        answer: Answer = await planned if inspect.isawaitable(planned) else planned
-        if isinstance(answer, Turn):
-            run.count(answer)
-            self._budget.check_tokens(run.tokens)
-            answer = answer.next
-        if isinstance(answer, Finish):
-            return answer
-        actions = [answer] if isinstance(answer, Action) else list(answer)
-        if not actions or not all(isinstance(action, Action) for action in actions):
-            raise AgentError("The agent planned neither actions nor a finish.")
-        return actions
-
-    async def _act(self, run: Run, action: Action) -> None:
-        run.ordinal += 1
-        self._budget.check_tool_calls(run.tool_calls + 1)
-        run.tool_calls += 1
-        wanted = ToolCall(action.tool, action.arguments, action.tool_call_id or "")
-        call = await apply(self._hooks, wanted)
-        if call is None:
-            self._record(run, action, Done(SKIPPED, wanted.arguments, ran=False))
+    def __enter__(self) -> None:
+        store = self._executor.store
+        if not isinstance(store, FileResumeStore):
             return
-        action = Action(call.name, call.arguments, action.log, action.tool_call_id)
-        tool = self._tools.get(call.name)
-        refusal = self._refusal(call, tool)
-        if tool is None or refusal is not None:
-            done = Done(f"[Tool execution error: {refusal}]", call.arguments, ran=False)
-        elif not tool.asks:
-            done = await NoCustody().carry_out(
-                self._call(run, call, tool), self._runner(tool), TextAcceptance()
-            )
-        else:
-            run.asked = True
-            acceptance = _Acceptance(tool, call.name, self._policy)
-            asked = self._call(run, call, tool)
-            done = await self._custody.carry_out(asked, self._runner(tool), acceptance)
-        self._record(run, action, done)
+        if self._executor._busy:  # noqa: SLF001
+            raise StoreHeld(f"{store.path} is in use by another run of this executor.", os.getpid())
+        self._executor._busy = True  # noqa: SLF001
 
-    def _refusal(self, call: ToolCall, tool: Tool | None) -> str | None:
-        """Say why a call cannot be made at all: nobody is asked for it."""
-        if tool is None:
-            return f"there is no tool {visible_line(call.name, 60)}"
-        try:
-            refuse_unless_json(call.arguments, "The arguments")
-            refuse_unless_json(call.tool_id, "The tool call's id")
-            _Acceptance(tool, call.name, self._policy).check_arguments(call.arguments)
-        except (TypeError, ValueError) as why:
-            return str(why)
+    def __exit__(self, *unused: object) -> None:
+        self._executor._busy = False  # noqa: SLF001
+
+
+def _holds(run: Run, call: Call) -> bool:
+    """Tell whether a checkpoint was made after a call had come to its end."""
+    ordinal = call.key.rpartition(":")[2]
+    return ordinal.isdecimal() and run.done >= int(ordinal)
+
+
+def _sink(
+    wanted: LoopCheckpointSink | bool, store: ResumeStore | None
+) -> LoopCheckpointSink | None:
+    if not isinstance(wanted, bool):
+        return wanted
+    if not wanted or not isinstance(store, FileResumeStore):
         return None
-
-    def _call(self, run: Run, call: ToolCall, tool: Tool) -> Call:
-        return run.call(
-            call, self._name, self._budget, description=tool.description, tool_schema=tool.schema
-        )
-
-    def _record(self, run: Run, action: Action, done: Done) -> None:
-        run.add_step(action, done.arguments, done.observation)
-        if not done.ran:
-            run.tool_calls -= 1
-
-    def _runner(self, tool: Tool) -> Callable[[Json, str], Awaitable[Ran]]:
-        async def run(arguments: Json, aid: str) -> Ran:
-            try:
-                return Ran(ok=True, text=await tool.run(arguments, aid))
-            except Exception as failure:  # noqa: BLE001 - the model is told, whatever it is
-                _log.info("a tool failed: %s", type(failure).__name__)
-                return Ran(ok=False, text=error_text(failure))
-
-        return run
-
-
-class _Acceptance:
-    """What an executor takes from an operator: arguments that the tool and the policy allow."""
-
-    def __init__(self, tool: Tool, name: str, policy: ToolPolicy | None) -> None:
-        self._tool = tool
-        self._name = name
-        self._policy = policy
-
-    def check_arguments(self, arguments: Json) -> None:
-        """Refuse what the tool cannot run with or the policy forbids."""
-        self._tool.check(arguments)
-        reason = None if self._policy is None else self._policy(ToolCall(self._name, arguments))
-        if reason is not None:
-            raise ValueError(f"the tool policy forbids it: {reason}")
-
-    def result_text(self, result: Json) -> str:
-        """Take any result: a text as it is, anything else as JSON."""
-        return TextAcceptance().result_text(result)
+    return SessionStoreCheckpointSink(FileSessionStore(store.path))
 
 
 def _custody(

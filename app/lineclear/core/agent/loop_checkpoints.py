@@ -39,6 +39,9 @@ class SessionStore(Protocol):
     async def delete_loop_checkpoint(self, run_id: str) -> None:
         """Keep it no longer; a run without one is no error. Raises LineclearError."""
 
+    async def kept_runs(self) -> list[tuple[int, str]]:
+        """Give (nanoseconds since 1970 of the last save, run id) of each run that is kept."""
+
 
 class SessionStoreCheckpointSink:
     """Forwards to a session store, and logs where that fails."""
@@ -92,3 +95,9 @@ class MemorySessionStore:
     async def delete_loop_checkpoint(self, run_id: str) -> None:
         """Keep it no longer."""
         self._checkpoints.pop(run_id, None)
+
+    async def kept_runs(self) -> list[tuple[int, str]]:
+        """Give the time of the last checkpoint and the id of each run."""
+        return [
+            (kept.checkpoint_ms * 1_000_000, run_id) for run_id, kept in self._checkpoints.items()
+        ]

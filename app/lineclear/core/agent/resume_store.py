@@ -19,6 +19,7 @@ from lineclear.core.agent.waiting import WaitingRoom
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
+from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.commit import replace
@@ -123,9 +124,20 @@ class FileResumeStore:
         """Begin a call in this store; raises StoreHeld."""
         return await self._run(lambda: Passage(self._opened(), call, acceptance))
 
-    async def end_run(self) -> None:
+    async def end_run(self, run_id: str | None = None) -> None:
         """Note that the run came to its end: nothing of it is resumed any more."""
-        await self._run(self._end_run)
+        await self._run(lambda: self._end_run(run_id))
+
+    async def ended_run(self) -> str | None:
+        """Give the id of the run that came to its end last, where it is known."""
+        return await self._run(self._ended_run)
+
+    async def hold(self) -> None:
+        """Take the lock and make the folder a store, before a run leaves checkpoints in it.
+
+        Raises StoreHeld, StoreRefused.
+        """
+        await self._run(self._hold)
 
     @property
     def room(self) -> WaitingRoom:
@@ -176,6 +188,9 @@ class FileResumeStore:
         if self._store is None:
             self._store = Store.create(self.path)
         return self._store
+
+    def _hold(self) -> None:
+        self._opened()
 
     def _save(self, pending: PendingApproval) -> None:
         passage = Passage(self._opened(), call_of_pending(pending, self.agent))
@@ -240,7 +255,7 @@ class FileResumeStore:
         call = call_of_pending(pending, shown.block.agent, shown.block)
         passage = Passage(store, call)
         passage.adopt(shown)
-        return Resumable(pending, passage, shown.block)
+        return Resumable(pending, passage, shown.block, open=records.outcome is None)
 
     def _adopt_foreign(self, foreign: PendingApproval) -> Resumable:
         """Make another program's checkpoint a request of ours; a kill leaves one of the two."""
@@ -266,17 +281,24 @@ class FileResumeStore:
         )
         if records.outcome.outcome == "withdrawn" and not taken_back:
             return False
+        return self._read_end().get("aid") != records.aid
+
+    def _ended_run(self) -> str | None:
+        run_id = self._read_end().get("run_id")
+        return run_id if isinstance(run_id, str) else None
+
+    def _read_end(self) -> dict[str, Json]:
         try:
             ended = json.loads((self.path / RUN_END).read_bytes())
         except FileNotFoundError:
-            return True
+            return {}
         except ValueError as why:
             raise ResumeSerializeError(
                 f"resume store serialization error: parse {self.path / RUN_END}: {why}"
             ) from why
-        return not isinstance(ended, dict) or ended.get("aid") != records.aid
+        return ended if isinstance(ended, dict) else {}
 
-    def _end_run(self) -> None:
+    def _end_run(self, run_id: str | None) -> None:
         if self._store is None:
             return
         records = _newest(self._store)
@@ -289,6 +311,8 @@ class FileResumeStore:
             "aid": records.aid,
             "ended_at": format_instant(datetime.now(UTC)),
         }
+        if run_id is not None:
+            end["run_id"] = run_id
         replace(self._store.root_fd, RUN_END, jsontext.compact(end))
 
     def _open_request(self, store: Store) -> Shown | None:
@@ -340,6 +364,8 @@ class Resumable:
     pending: PendingApproval
     passage: Passage
     block: RequestBlock | None
+    open: bool = True
+    """Whether it has no outcome yet."""
 
 
 def _newest(store: Store) -> CallRecords | None:

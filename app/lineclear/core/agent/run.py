@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from lineclear.core.agent.budget import Budget
+from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.hooks import ToolCall
+from lineclear.core.agent.passage import plain
 from lineclear.core.agent.plainjson import refuse_unless_json
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.a3s import VerificationReport
 from lineclear.core.checkpoints.lc_agents import (
     ENVELOPE,
     AgentAction,
@@ -61,6 +64,11 @@ class Action:
                 return self.tool_input
         return self.tool_input
 
+    @property
+    def malformed(self) -> bool:
+        """Whether the arguments were to be a JSON object, and are none."""
+        return isinstance(self.arguments, str) and self.arguments.lstrip().startswith("{")
+
 
 @dataclass(frozen=True, slots=True)
 class Finish:
@@ -77,6 +85,18 @@ class Turn:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cache: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepMark:
+    """What the form of a step has no place for."""
+
+    round: int
+    """The iteration in which the call was made, from 0."""
+    call_id: str
+    """Names the call within its run, whether or not the model named it."""
+    is_error: bool | None
+    """Whether the model was told of an error; None where that is not known any more."""
 
 
 @dataclass(slots=True)
@@ -97,27 +117,92 @@ class Run:
     """Actions of this round that are still to be done."""
     asked: bool = False
     """Whether this run has published a request."""
+    marks: list[StepMark] = field(default_factory=list)
+    """One for each step."""
+    batch: list[tuple[str, Action]] = field(default_factory=list)
+    """All actions of the round that is going on, each with its id; empty between rounds."""
+    current: Action | None = None
+    """The action that is being carried out, as the hooks made it."""
+    answers: list[Tokens] = field(default_factory=list)
+    """What each answer of the model took, as far as it is known."""
+    output: str | None = None
+    """The model's last word."""
+    guards: Convergence = field(default_factory=Convergence)
+    reports: list[VerificationReport] = field(default_factory=list)
+    """Verification reports of a run that was taken over from a3s."""
+    passed: set[str] = field(default_factory=set)
+    """Boundaries at which a resumed run stood, and which it need not report once more."""
+
+    @property
+    def done(self) -> int:
+        """How many calls were ever asked for and have come to their end."""
+        return self.ordinal - (self.current is not None)
+
+    @property
+    def current_id(self) -> str:
+        """The id of the action that is being carried out, or was last."""
+        return self.batch[len(self.batch) - len(self.remaining) - 1][0]
+
+    def learn_from(self, kept: Run) -> None:
+        """Take over what an earlier checkpoint of this run tells and its request does not."""
+        self.guards, self.reports = kept.guards, kept.reports
+        self.marks[: len(kept.marks)] = kept.marks[: len(self.marks)]
+        self.answers[: len(kept.answers)] = kept.answers[: len(self.answers)]
+        if kept.iteration == self.iteration and len(kept.batch) > len(self.remaining):
+            self.batch = kept.batch
+
+    def begin_round(self, actions: Sequence[Action], *, known_as: str = "") -> None:
+        """Take up what the model wants next; KNOWN_AS is the first one's id, if it has one."""
+        taken = {mark.call_id for mark in self.marks}
+        self.batch = []
+        for number, action in enumerate(actions, self.ordinal + 1):
+            wanted = known_as if known_as and not self.batch else action.tool_call_id or ""
+            call_id = jsontext.storable(wanted)
+            # Two calls of one id could not be told apart, in a checkpoint or by a person.
+            if not call_id or call_id in taken:
+                call_id = f"call_{number}"
+            while call_id in taken:
+                call_id += "_"
+            taken.add(call_id)
+            self.batch.append((call_id, action))
+        self.remaining = list(actions)
+
+    def begin_call(self) -> Action:
+        """Take the next action of the round."""
+        self.current = action = self.remaining.pop(0)
+        self.ordinal += 1
+        self.tool_calls += 1
+        return action
+
+    def end_round(self) -> None:
+        """Stand between two rounds."""
+        self.batch = []
+        self.iteration += 1
 
     def count(self, turn: Turn) -> None:
         """Add a turn's tokens."""
         parts = (turn.tokens_in, turn.tokens_out)
         if any(part is not None for part in parts):
             self.tokens = (self.tokens or 0) + sum(part or 0 for part in parts)
+        self.answers.append(
+            Tokens(tokens_in=turn.tokens_in, tokens_out=turn.tokens_out, cache=turn.cache)
+        )
         self.usage = Tokens(
             tokens_in=_sum(self.usage.tokens_in, turn.tokens_in),
             tokens_out=_sum(self.usage.tokens_out, turn.tokens_out),
             cache=_sum(self.usage.cache, turn.cache),
         )
 
-    def add_step(self, action: Action, arguments: Json, observation: str) -> None:
-        """Keep what was done with what arguments, and what came back.
+    def add_step(
+        self, action: Action, arguments: Json, observation: str, *, is_error: bool | None
+    ) -> None:
+        """Keep what was done with what arguments, and what came back; the call has ended.
 
         Whatever a model wrote, the step can be written to a checkpoint.
         """
-        try:
-            refuse_unless_json(arguments, "it")
-        except TypeError:
-            arguments = jsontext.storable(repr(arguments)[:MAX_ODD_CHARACTERS])
+        self.marks.append(StepMark(self.iteration, self.current_id, is_error))
+        self.current = None
+        arguments = storable_arguments(arguments)
         call_id = action.tool_call_id
         kind: Literal["string", "object"] = "string" if isinstance(arguments, str) else "object"
         self.steps.append(
@@ -152,6 +237,16 @@ class Run:
             remaining=tuple(action.document() for action in self.remaining),
             **details,
         )
+
+
+def storable_arguments(arguments: Json) -> Json:
+    """Give arguments that a checkpoint can hold: themselves, or a text that describes them."""
+    arguments = plain(arguments)
+    try:
+        refuse_unless_json(arguments, "it")
+    except TypeError:
+        return jsontext.storable(repr(arguments)[:MAX_ODD_CHARACTERS])
+    return arguments
 
 
 def _sum(total: int | None, more: int | None) -> int | None:
@@ -214,19 +309,33 @@ def call_of_pending(
 
 
 def run_of(call: Call) -> Run:
-    """Take up the run at the call that it stopped at."""
+    """Take up the run at the call that it stopped at, which is being carried out."""
+    iteration = call.iteration or 0
     run = Run(
-        inputs=dict(call.inputs or {}),
+        inputs=plain(dict(call.inputs or {})),
         steps=list(call.steps),
-        iteration=call.iteration or 0,
+        iteration=iteration,
         tool_calls=call.tool_calls or 0,
         tokens=call.tokens,
         usage=call.usage or Tokens(),
-        remaining=[Action(**action) for action in call.remaining],
+        answers=[Tokens()] * (iteration + 1),
     )
     if call.trace_id is not None:
         run.trace_id = call.trace_id
+    # A request does not tell which steps were one round; each had at least one.
+    run.marks = [
+        StepMark(min(number, iteration), _own_id(step, number), None)
+        for number, step in enumerate(run.steps, 1)
+    ]
     # The name of a call ends in its ordinal; another program's checkpoint has none.
     ordinal = call.key.rpartition(":")[2]
-    run.ordinal = int(ordinal) if ordinal.isdecimal() else run.tool_calls
+    run.ordinal = (int(ordinal) if ordinal.isdecimal() else run.tool_calls) - 1
+    action = Action(call.tool, call.arguments, tool_call_id=call.tool_id or None)
+    run.begin_round([action, *(Action(**action) for action in call.remaining)])
+    run.ordinal += 1
+    run.current = run.remaining.pop(0)
     return run
+
+
+def _own_id(step: AgentStep, number: int) -> str:
+    return step.action.tool_call_id or f"call_{number}"

@@ -61,23 +61,12 @@ class FileSessionStore:
         """Remove the run's file; raises ResumeIOError, NotConfirmed."""
         await self._threads.run(lambda: self._delete(run_id))
 
-    def run_ids(self) -> list[str]:
-        """Give the runs that have a current file, the one written last first."""
-        folder = os.path.join(self.path, *a3s.FOLDER)
-        found: list[tuple[int, str]] = []
-        try:
-            names = os.listdir(folder)
-        except FileNotFoundError:
-            return []
-        for name in names:
-            run_id = a3s.run_id_of(name)
-            if run_id is None:
-                continue
-            try:
-                found.append((os.lstat(os.path.join(folder, name)).st_mtime_ns, run_id))
-            except FileNotFoundError:
-                continue
-        return [run_id for _, run_id in sorted(found, reverse=True)]
+    async def kept_runs(self) -> list[tuple[int, str]]:
+        """Give (nanoseconds since 1970 of the last save, run id) of each run with a current file.
+
+        Raises ResumeIOError.
+        """
+        return await asyncio.to_thread(self._kept_runs)
 
     def close(self) -> None:
         """End the threads."""
@@ -142,6 +131,25 @@ class FileSessionStore:
                 raise self._failed(path, "removed", why) from why
             finally:
                 close_folder(fd)
+
+    def _kept_runs(self) -> list[tuple[int, str]]:
+        folder = self.path.joinpath(*a3s.FOLDER)
+        found: list[tuple[int, str]] = []
+        try:
+            names = os.listdir(folder)
+        except FileNotFoundError:
+            return []
+        except OSError as why:
+            raise self._failed(folder, "listed", why) from why
+        for name in names:
+            run_id = a3s.run_id_of(name)
+            if run_id is None:
+                continue
+            try:
+                found.append(((folder / name).lstat().st_mtime_ns, run_id))
+            except FileNotFoundError:
+                continue
+        return found
 
     def _is_of(self, path: Path, run_id: str) -> bool:
         """Tell whether a file of a name that several runs share is this run's."""

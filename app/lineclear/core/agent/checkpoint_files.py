@@ -1,0 +1,202 @@
+"""A checkpoint handler that keeps each run in a file, and suspends it where it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.agent.errors import AgentExecutorError
+from lineclear.core.agent.threads import LedgerThreads
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.starweaver import (
+    AgentCheckpoint,
+    AgentExecutionDecision,
+    AgentExecutionNode,
+    Continue,
+    RunStatus,
+    Suspend,
+)
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import oserrors
+from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
+from lineclear.core.ledger.folders import close_folder, make_folders, open_folder
+from lineclear.core.places import absolute
+
+SUFFIX: Final = ".checkpoint.json"
+MAX_BYTES: Final = 256 << 20
+"""Of a file that is read back. Windows of operators show up to 16 MiB."""
+
+_NAME: Final = re.compile(r"[0-9a-f]{32}\.checkpoint\.json")
+_MAX_DEPTH: Final = 126
+"""Arguments may nest 115 deep and stand six containers further in; serde_json reads 127."""
+
+
+def checkpoint_name(run_id: str) -> str:
+    """Give the file name of a run: nothing of its id gets into a name but a digest."""
+    return hashlib.sha256(run_id.encode("utf-8", "replace")).hexdigest()[:32] + SUFFIX
+
+
+class FileCheckpointHandler:
+    """Writes `<32 hex>.checkpoint.json` at each boundary of a run, in starweaver's own form.
+
+    Args:
+        folder: made 0700 if absent; the folder of the executor's FileResumeStore, so that
+            operators see the run, its calls and its checkpoints as one.
+        suspend_at: boundaries at which every run is suspended.
+        suspend_for_approval: suspends a run when a call waits for a person, instead of waiting in
+            this process; resumed with or without a decision, it goes on.
+
+    The file is replaced whole and durable before the run goes on. It holds the reason of a
+    suspension under `metadata.lineclear.suspended`. Files of runs that completed go away when the
+    next run starts.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        suspend_at: Iterable[AgentExecutionNode | str] = (),
+        suspend_for_approval: bool = False,
+    ) -> None:
+        self.path = absolute(folder)
+        self._suspend_at = frozenset(map(AgentExecutionNode, suspend_at))
+        self._suspend_for_approval = suspend_for_approval
+        self._wanted: str | None = None
+        self._threads = LedgerThreads()
+
+    def suspend(self, reason: str) -> None:
+        """Suspend whichever run comes next to a boundary, once; safe in any thread."""
+        self._wanted = reason
+
+    async def checkpoint(self, checkpoint: AgentCheckpoint) -> AgentExecutionDecision:
+        """Keep the run, and say whether it goes on; raises AgentExecutorError."""
+        reason = self._reason(checkpoint)
+        if reason is not None:
+            checkpoint = checkpoint.with_suspended(reason)
+        await self._threads.run(lambda: self._write(checkpoint))
+        return Continue() if reason is None else Suspend(reason=reason)
+
+    async def load_checkpoint(self, run_id: str) -> AgentCheckpoint | None:
+        """Give the last checkpoint of a run, or None; raises Unreadable, naming the file."""
+        return await asyncio.to_thread(self._load, run_id)
+
+    async def kept_runs(self) -> list[tuple[int, str]]:
+        """Give (nanoseconds since 1970, run id) of each run that has not completed.
+
+        Raises Unreadable for a file that may be a run's and cannot be read.
+        """
+        return await asyncio.to_thread(self._kept_runs)
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.close()
+
+    # --- steps, off the loop --------------------------------------------------------------------
+
+    def _reason(self, checkpoint: AgentCheckpoint) -> str | None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is not None:
+            return wanted
+        if checkpoint.state.status is RunStatus.WAITING:
+            if not self._suspend_for_approval:
+                return None
+            waiting = checkpoint.state.pending_approval_tool_returns
+            return f"{', '.join(call.name for call in waiting)} waits for a person's approval"
+        if checkpoint.node in self._suspend_at:
+            return f"told to suspend at {checkpoint.node}"
+        return None
+
+    def _write(self, checkpoint: AgentCheckpoint) -> None:
+        name = checkpoint_name(checkpoint.run_id)
+        path = self.path / name
+        try:
+            raw = checkpoint.encode(max_depth=_MAX_DEPTH)
+        except ValueError as why:
+            raise AgentExecutorError(f"executor failed: {path} cannot be written: {why}") from why
+        try:
+            make_folders(self.path)
+            fd = open_folder(self.path, self.path)
+        except OSError as why:
+            raise self._failed(path, why) from why
+        try:
+            if checkpoint.node is AgentExecutionNode.RUN_START:
+                remove_leftovers(fd)
+                self._remove_completed(fd)
+            replace(fd, name, raw)
+        finally:
+            close_folder(fd)
+
+    def _remove_completed(self, fd: int) -> None:
+        removed = False
+        for name in self._names():
+            try:
+                checkpoint = self._read(self.path / name)
+            except Unreadable:
+                continue
+            if _completed(checkpoint):
+                try:
+                    os.unlink(name, dir_fd=fd)
+                except OSError:
+                    continue
+                removed = True
+        if removed:
+            sync_folder(fd)
+
+    def _load(self, run_id: str) -> AgentCheckpoint | None:
+        path = self.path / checkpoint_name(run_id)
+        try:
+            found = self._read(path)
+        except Unreadable as why:
+            if why.code == "absent":
+                return None
+            raise
+        if found.run_id != run_id:
+            raise Unreadable(
+                "key_mismatch",
+                f"{visible_line(str(path))} holds run '{visible_line(found.run_id, 40)}', but is"
+                " named for another one.",
+                path,
+            )
+        return found
+
+    def _read(self, path: Path) -> AgentCheckpoint:
+        raw = read_file(str(path), max_bytes=MAX_BYTES).raw
+        try:
+            return AgentCheckpoint.decode(raw)
+        except Unreadable as why:
+            raise Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path) from why
+
+    def _kept_runs(self) -> list[tuple[int, str]]:
+        found = []
+        for name in self._names():
+            path = self.path / name
+            try:
+                written = path.lstat().st_mtime_ns
+                checkpoint = self._read(path)
+            except FileNotFoundError:
+                continue
+            if not _completed(checkpoint) and name == checkpoint_name(checkpoint.run_id):
+                found.append((written, checkpoint.run_id))
+        return found
+
+    def _names(self) -> list[str]:
+        try:
+            return [name for name in os.listdir(self.path) if _NAME.fullmatch(name)]
+        except FileNotFoundError:
+            return []
+
+    def _failed(self, path: Path, why: OSError) -> AgentExecutorError:
+        return AgentExecutorError(
+            f"executor failed: {path} cannot be written: {oserrors.reason(why)};"
+            f" {oserrors.cure(why)} and resume the run."
+        )
+
+
+def _completed(checkpoint: AgentCheckpoint) -> bool:
+    return checkpoint.node is AgentExecutionNode.RUN_COMPLETE and checkpoint.suspended is None

@@ -1,0 +1,121 @@
+"""Where one executor's runs are kept besides their requests, and how they are found again."""
+
+from __future__ import annotations
+
+import logging
+from typing import Protocol, runtime_checkable
+
+from lineclear.core.agent.boundaries import CheckpointHandler
+from lineclear.core.agent.execution_record import Taken, run_of_execution
+from lineclear.core.agent.loop_checkpoints import (
+    LoopCheckpointSink,
+    SessionStoreCheckpointSink,
+)
+from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
+from lineclear.core.agent.run import Run
+from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.starweaver import AgentCheckpoint
+from lineclear.core.errors import LineclearError
+
+_log = logging.getLogger("lineclear.agent")
+
+
+@runtime_checkable
+class CheckpointKeeper(CheckpointHandler, Protocol):
+    """A checkpoint handler that can also give back what it kept."""
+
+    async def load_checkpoint(self, run_id: str) -> AgentCheckpoint | None:
+        """Give the last checkpoint of a run, or None; raises Unreadable."""
+
+    async def kept_runs(self) -> list[tuple[int, str]]:
+        """Give (nanoseconds since 1970 of the last checkpoint, run id) of each run."""
+
+
+class KeptRuns:
+    """Loop and execution checkpoints of one executor."""
+
+    def __init__(
+        self, sink: LoopCheckpointSink | None, keeper: CheckpointKeeper | None, session_id: str
+    ) -> None:
+        self._sink = sink
+        self._keeper = keeper
+        self._session_id = session_id
+
+    async def save(self, run: Run) -> None:
+        """Keep a run that stands between two rounds; a failure never stops it."""
+        if self._sink is None:
+            return
+        try:
+            checkpoint = loop_checkpoint_of(run, self._session_id)
+        except ValueError as why:
+            _log.warning("No loop checkpoint could be made; the run goes on. %s", why)
+            return
+        await self._sink.save_checkpoint(checkpoint)
+
+    async def forget(self, run: Run) -> None:
+        """Keep the loop checkpoint of a run no longer that has come to its end."""
+        if not isinstance(self._sink, SessionStoreCheckpointSink):
+            return
+        try:
+            await self._sink.store.delete_loop_checkpoint(run.trace_id)
+        except (LineclearError, OSError) as why:
+            _log.warning("A loop checkpoint of a run that has ended could not be removed. %s", why)
+
+    async def run_ids(self) -> list[str]:
+        """Give the runs that are kept, the one kept last first; raises Unreadable."""
+        found: list[tuple[int, str]] = []
+        if isinstance(self._sink, SessionStoreCheckpointSink):
+            found += await self._sink.store.kept_runs()
+        if self._keeper is not None:
+            found += await self._keeper.kept_runs()
+        return list(dict.fromkeys(run_id for _, run_id in sorted(found, reverse=True)))
+
+    async def load(self, run_id: str, *, strict: bool) -> Taken | None:
+        """Take up a run from whichever checkpoint it came further in.
+
+        STRICT: a checkpoint that is there and cannot be used raises Unreadable or ResumeError;
+        otherwise it is logged and counts as none.
+        """
+        execution: Taken | None = None
+        loop: Taken | None = None
+        try:
+            execution = await self._execution(run_id)
+        except LineclearError as why:
+            _pass_over(why, strict=strict)
+        try:
+            loop = await self._loop(run_id, strict=strict)
+        except LineclearError as why:
+            _pass_over(why, strict=strict and execution is None)
+        if execution is None or (loop is not None and _further(loop, execution)):
+            return loop
+        if loop is not None:
+            execution.run.reports = loop.run.reports
+        return execution
+
+    async def _execution(self, run_id: str) -> Taken | None:
+        if self._keeper is None:
+            return None
+        found = await self._keeper.load_checkpoint(run_id)
+        return None if found is None else run_of_execution(found)
+
+    async def _loop(self, run_id: str, *, strict: bool) -> Taken | None:
+        found: LoopCheckpoint | None = None
+        if strict and isinstance(self._sink, SessionStoreCheckpointSink):
+            found = await self._sink.store.load_loop_checkpoint(run_id)
+        elif self._sink is not None:
+            found = await self._sink.load_latest(run_id)
+        if found is None:
+            return None
+        found.ensure_loadable()
+        found.ensure_owned_by(run_id, self._session_id)
+        return Taken(run_of_loop(found))
+
+
+def _further(one: Taken, other: Taken) -> bool:
+    return (one.run.done, one.run.iteration) > (other.run.done, other.run.iteration)
+
+
+def _pass_over(why: LineclearError, *, strict: bool) -> None:
+    if strict:
+        raise why
+    _log.warning("A checkpoint is passed over: %s", why.sentence)
