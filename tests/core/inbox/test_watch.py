@@ -11,6 +11,7 @@ import pytest
 from watchfiles._rust_notify import RustNotify
 
 from lineclear.core.inbox import hints, watch
+from lineclear.core.inbox import watched as watched_source
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
@@ -228,7 +229,7 @@ def test_a_root_that_is_made_again_is_listened_to_again(source, gap, monkeypatch
         leave(source / "new", "new")
         window.wait(lambda one: one.tools() == {"new"})
         # And from now on by events again.
-        monkeypatch.setattr(watch, "_IDLE_SHARE", 1e-9)
+        monkeypatch.setattr(watched_source, "_IDLE_SHARE", 1e-9)
         leave(source / "new", "newer")
         window.wait(lambda one: one.tools() == {"newer"})
 

@@ -18,7 +18,8 @@ from lineclear.core.inbox.hints import Listener, News, identity_of
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import Scanner, root_of
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.watched import Watched
 from lineclear.core.ledger import presence
 from lineclear.core.places import default_source
 
@@ -28,12 +29,6 @@ MAX_ROWS = 500
 """Rows in one diff: what a window takes in without a pause."""
 TICK_S = 2.0
 """How often roots and live processes are looked at, and a walk begins at the earliest."""
-_IDLE_SHARE = 0.012
-"""Part of one core that the walks of an idle inbox may take."""
-_POLLING_SHARE = 0.10
-"""The same for sources whose changes only a walk shows."""
-_BRISK_SHARE = 0.5
-"""The same for a walk that looks for what may have been missed."""
 _SLICE_S = 0.003
 """A walk works this long at most before it lets hints and the window's thread in."""
 _BATCH_S = 0.05
@@ -76,69 +71,13 @@ class _Stop:
 
 
 @dataclass(slots=True)
-class _Watched:
-    """One source that is watched, and how that fares."""
-
-    setting: SourceSetting
-    root: str
-    listener: Listener | None = None
-    listening: bool = False
-    began_at: float = 0.0
-    failures: int = 0
-    retry_at: float = 0.0
-    trouble: str = ""
-    """Why the system tells nothing of this source, in words."""
-    identity: tuple[int, int] | None = None
-    here: presence.Presence | None = None
-    next_walk: float = 0.0
-    """When the next walk is due, monotonic seconds."""
-    brisk: bool = True
-    """The next or present walk looks for what may have been missed."""
-    walk: Iterator[StoreRows | None] | None = None
-    walk_began: float = 0.0
-    resume_at: float = 0.0
-    scanned: bool = False
-    """A walk has come to its end."""
-    hinted: bool = False
-    """An event came since the last walk ended."""
-    deaf_walks: int = 0
-    deaf_listeners: int = 0
-    polled: bool = False
-    """Only walks show changes here: by choice, or because the system tells nothing."""
-
-    @property
-    def dead(self) -> bool:
-        """Nobody listens although somebody should."""
-        if self.polled or self.identity is None:
-            return False
-        return self.listener is None or not self.listener.alive
-
-    @property
-    def due(self) -> float:
-        """When there is something to do."""
-        walk = self.next_walk if self.walk is None else self.resume_at
-        return min(walk, self.retry_at) if self.dead else walk
-
-    @property
-    def share(self) -> float:
-        """Part of one core that a walk may take."""
-        if self.brisk:
-            return _BRISK_SHARE
-        return _POLLING_SHARE if self.polled else _IDLE_SHARE
-
-    def walk_now(self) -> None:
-        """Walk from the beginning, soon and briskly."""
-        self.walk, self.next_walk, self.brisk = None, 0.0, True
-
-
-@dataclass(slots=True)
 class _State:
     """Everything that only the worker thread touches."""
 
     settings: Settings
     scanner: Scanner
     feed: Feed = field(default_factory=Feed)
-    watched: dict[str, _Watched] = field(default_factory=dict)
+    watched: dict[str, Watched] = field(default_factory=dict)
     later: list[tuple[float, str, str]] = field(default_factory=list)
     """(when, root, path) to look at once more."""
     complete: bool = False
@@ -273,7 +212,7 @@ class InboxWatcher:
                     self._feed(state, state.scanner.drop_source(watched.setting.path))
         for root, setting in wanted.items():
             if root not in state.watched:
-                state.watched[root] = _Watched(setting, root, polled=setting.polling)
+                state.watched[root] = Watched(setting, root, polled=setting.polling)
                 self._attend(state.watched[root], time.monotonic())
 
     def _apply(self, state: _State, settings: Settings) -> None:
@@ -284,7 +223,7 @@ class InboxWatcher:
         for watched in state.watched.values():
             watched.walk_now()
 
-    def _attend(self, watched: _Watched, now: float) -> None:
+    def _attend(self, watched: Watched, now: float) -> None:
         """Begin to listen to a source, if it is there and not polled."""
         if watched.setting.path == default_source():
             # Else the first call of the first agent would be seen by the timer alone.
@@ -301,7 +240,7 @@ class InboxWatcher:
         watched.listener = Listener(watched.root, self._orders.put)
 
     @staticmethod
-    def _leave(watched: _Watched) -> None:
+    def _leave(watched: Watched) -> None:
         if watched.listener is not None:
             watched.listener.close()
             watched.listener = None
@@ -316,7 +255,7 @@ class InboxWatcher:
             self._supervise(watched, now)
             self._feed(state, state.scanner.recheck_live(watched.setting))
 
-    def _supervise(self, watched: _Watched, now: float) -> None:
+    def _supervise(self, watched: Watched, now: float) -> None:
         identity = identity_of(watched.root)
         if identity != watched.identity:
             # Removed, made again, renamed or swapped: what listens there hears the old folder.
@@ -329,7 +268,7 @@ class InboxWatcher:
             if identity is not None:
                 self._attend(watched, now)
 
-    def _restart(self, watched: _Watched, now: float) -> None:
+    def _restart(self, watched: Watched, now: float) -> None:
         if watched.listener is not None:
             watched.listener.close()
         watched.listening = False
@@ -356,7 +295,7 @@ class InboxWatcher:
             changed.setdefault(news.root, set()).update(news.paths)
 
     @staticmethod
-    def _note_end(watched: _Watched, news: News, now: float) -> None:
+    def _note_end(watched: Watched, news: News, now: float) -> None:
         watched.listening = False
         if now - watched.began_at > _STEADY_S:
             watched.failures = 0
@@ -378,7 +317,7 @@ class InboxWatcher:
 
     # --- Scanning ------------------------------------------------------------------------------
 
-    def _walk(self, state: _State, watched: _Watched) -> None:
+    def _walk(self, state: _State, watched: Watched) -> None:
         """Work one slice of a source's walk, if one is due."""
         now = time.monotonic()
         if now < (watched.next_walk if watched.walk is None else watched.resume_at):
@@ -400,7 +339,7 @@ class InboxWatcher:
             # The first scan pauses only for news and for whoever else wants the interpreter.
             watched.resume_at = now + (spent / 4 if first else spent / watched.share)
 
-    def _doubt(self, watched: _Watched) -> None:
+    def _doubt(self, watched: Watched) -> None:
         """A walk found what no event told of: once is chance, again and again is deafness."""
         if not watched.listening:
             return
@@ -432,7 +371,7 @@ class InboxWatcher:
                 return found, False
         return found, True
 
-    def _scan_paths(self, state: _State, watched: _Watched, paths: set[str]) -> None:
+    def _scan_paths(self, state: _State, watched: Watched, paths: set[str]) -> None:
         places = state.scanner.places_of(watched.setting, paths)
         for place in sorted(places):
             new = state.scanner.is_new(watched.setting, place)
