@@ -8,7 +8,7 @@ from typing import Final
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
@@ -169,7 +169,7 @@ def process_words(row: Row) -> str:
 
 def warning_level(code: str) -> Level:
     """Give a warning's level; an unknown code counts as Care."""
-    return LEVELS.get(code, Level.CARE)
+    return level_of(code)
 
 
 def warning_sentence(code: str) -> str:

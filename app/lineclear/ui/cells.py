@@ -11,7 +11,7 @@ from typing import Any
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -147,9 +147,7 @@ def _plain(value: Json, limit: int) -> str:
 
 def chips(row: Row) -> list[tuple[str, Level]]:
     """At most two marks of a row with their levels, the strongest first."""
-    found = [
-        (_CHIPS[code], LEVELS.get(code, Level.CARE)) for code in row.warnings if code in _CHIPS
-    ]
+    found = [(_CHIPS[code], level_of(code)) for code in row.warnings if code in _CHIPS]
     if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
         found.append(("foreign", Level.NOTE))
     return found[:2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
@@ -35,12 +35,12 @@ class Offer:
 
 def stop_codes(row: Row) -> tuple[str, ...]:
     """The warnings that an approval must name."""
-    return tuple(code for code in row.warnings if LEVELS.get(code, Level.CARE) is Level.STOP)
+    return tuple(code for code in row.warnings if level_of(code) is Level.STOP)
 
 
 def blocked_codes(row: Row) -> tuple[str, ...]:
     """The warnings that leave no approval at all."""
-    return tuple(code for code in row.warnings if LEVELS.get(code, Level.CARE) is Level.BLOCKED)
+    return tuple(code for code in row.warnings if level_of(code) is Level.BLOCKED)
 
 
 def offer(row: Row, decided: int = 0, together: int = 1) -> Offer:

@@ -117,8 +117,13 @@ def call_warnings(checkpoint: Checkpoint, call: PendingCall) -> tuple[str, ...]:
 
 
 def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
-    """Sort codes by level, then by name; a code that is on no ladder counts as a Note."""
-    return tuple(sorted(set(codes), key=lambda code: (-LEVELS.get(code, Level.NOTE), code)))
+    """Sort codes by level, then by name."""
+    return tuple(sorted(set(codes), key=lambda code: (-level_of(code), code)))
+
+
+def level_of(code: str) -> Level:
+    """Give a code's level; one that is on no ladder is shown, never hidden as a Note."""
+    return LEVELS.get(code, Level.CARE)
 
 
 def _tool_name_codes(tool: str) -> set[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -69,7 +69,7 @@ def may_decide(
     if origin is Origin.NOTIFICATION:
         raise Refusal("A notification never approves; open the call.", code="origin")
     for code in row.warnings:
-        level = LEVELS.get(code, Level.NOTE)
+        level = level_of(code)
         if level is Level.BLOCKED:
             raise Refusal(f"It cannot be approved: {_told(code)}", code=code)
         if level is Level.STOP and origin is Origin.BATCH:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
@@ -35,7 +35,7 @@ def warning_notices(row: Row) -> list[Notice]:
     shown: list[Notice] = []
     rest = 0
     for code in row.warnings:
-        level = LEVELS.get(code, Level.CARE)
+        level = level_of(code)
         if level is Level.NOTE or len(shown) >= AT_MOST:
             rest += 1
             continue
