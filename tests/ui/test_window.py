@@ -67,7 +67,7 @@ async def test_a_call_on_disk_becomes_a_row(inbox, source, until):
 
 async def test_an_arrival_selects_nothing(inbox, source, until):
     ask_for(source)
-    await until(lambda: inbox.model.rowCount() == 1, "a row")
+    await until(lambda: inbox.table.hasFocus() and inbox.model.rowCount() == 1, "a row")
     assert inbox.flow.current == ""
     assert says(inbox, "hint") == "Select a call. a then Enter approves, d denies."
 
@@ -335,3 +335,53 @@ async def test_a_live_agent_is_told_as_such(inbox, source, until):
         assert says(inbox, "sentence") == "refund-bot is waiting and runs it at once."
         assert f"pid {os.getpid()} alive" in says(inbox, "facts")
     assert current_owner().pid == os.getpid()
+
+
+async def test_a_folder_that_is_gone_is_told_and_told_again_when_it_is_back(inbox, source, until):
+    ask_for(source)
+    await until(lambda: inbox.model.rowCount() == 1, "a row")
+    away = source.with_name("away")
+    source.rename(away)
+    await until(inbox.trouble.isVisible, "the trouble told")
+    assert str(source) in inbox.trouble.label.text()
+    away.rename(source)
+    await until(lambda: not inbox.trouble.isVisible(), "the trouble over")
+
+
+async def test_a_filter_that_hides_everything_says_so_and_is_cleared_by_escape(
+    inbox, source, until
+):
+    ask_for(source)
+    await until(lambda: inbox.model.rowCount() == 1, "a row")
+    press(inbox, Qt.Key.Key_Slash)
+    QTest.keyClicks(inbox.filter, "tool:nothing")
+    await until(inbox.empty.isVisible, "the empty state")
+    assert says(inbox, "empty") == "No call matches. 1 is hidden by the filter."
+    press(inbox, Qt.Key.Key_Escape)
+    assert inbox.filter.text() == ""
+    assert inbox.table.isVisible()
+
+
+async def test_f6_goes_round_the_panes(inbox, source, until):
+    ask_for(source)
+    await until(inbox.table.hasFocus, "the table's focus")
+    seen = []
+    for _ in range(3):
+        press(inbox, Qt.Key.Key_F6)
+        focus = QApplication.focusWidget()
+        seen.append("" if focus is None else focus.objectName())
+    assert seen[1:] == ["sidebar", "table"]
+
+
+async def test_letters_can_be_switched_off(inbox, source, until):
+    shown = ask_for(source).shown
+    inbox._bridge.settings = inbox._bridge.settings.model_copy(update={"letters": False})
+    inbox.actions_table.use_letters(on=False)
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    press(inbox, Qt.Key.Key_A)
+    assert inbox.flow.arming.armed is None
+    await asyncio.sleep(0.45)
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    press(inbox, Qt.Key.Key_A, both)
+    assert inbox.flow.arming.armed is Act.APPROVE
