@@ -214,18 +214,36 @@ def test_the_demo_runs_its_agents_and_resumes_the_dead_one(bundle, tmp_path, mon
     assert {row["process"] for row in bundle.rows()} == {"dead"}
 
 
+def test_the_demo_opens_the_window_on_its_agents_and_ends_with_it(desktop, bundle, tmp_path):
+    argv = [str(bundle.lineclear), "demo", "--home", str(tmp_path / "demo")]
+    with desktop.started(argv) as demo:
+        desktop.close(desktop.window(r"[0-9]+ waiting", seconds=60))
+        assert demo.wait(30) == 0
+    assert (desktop.logs / "lineclear.log").read_text() == (
+        "The demo runs 5 pretend agents; nothing real runs.\n"
+        "Close the window or press Ctrl-C to end it.\n"
+        "The demo has ended; its agents are gone.\n"
+    )
+
+
 # --- The window ---
 
 
 @contextmanager
 def opened(desktop: Desktop, argv: list[str], **env: str) -> Iterator[subprocess.Popen[bytes]]:
     """A window that is closed by its button at the end of the block, and had nothing to say."""
+    log = desktop.logs / f"{Path(argv[0]).name}.log"
     with desktop.started(argv, **env) as child:
-        window = desktop.window("1 waiting", child.pid, 60)
+
+        def look() -> list[int]:
+            assert child.poll() is None, log.read_text()
+            return desktop.windows("1 waiting", child.pid)
+
+        (window,) = wait_for("the window", look, 60)
         yield child
-        desktop.close(window)
+        desktop.close(desktop.geometry(window))
         assert child.wait(30) == 0
-    assert (desktop.logs / f"{Path(argv[0]).name}.log").read_text() == ""
+    assert log.read_text() == ""
 
 
 @pytest.mark.parametrize("words", [("lineclear-inbox",), ("lineclear", "inbox")], ids=" ".join)
