@@ -276,15 +276,24 @@ def test_at_most_two_warnings_and_a_count_of_the_rest():
     stops = [code for code, level in LEVELS.items() if level is Level.STOP][:2]
     cares = [code for code, level in LEVELS.items() if level is Level.CARE][:2]
     notes = [code for code, level in LEVELS.items() if level is Level.NOTE][:1]
-    shown = warning_notices(a_row(1, warnings=(*stops, *cares, *notes)))
+    row = a_row(1, warnings=(*stops, *cares, *notes))
+    shown = warning_notices(row, show_all=lambda: None)
     assert [notice.tone for notice in shown] == ["stop", "stop", "note"]
-    assert shown[-1].text == "and 3 notes"
+    assert (shown[-1].text, shown[-1].action) == ("and 3 notes", "Show")
+    assert [notice.tone for notice in warning_notices(row)] == [
+        "stop",
+        "stop",
+        "care",
+        "care",
+        "note",
+    ]
 
 
 def test_notes_alone_are_told_quietly():
     notes = [code for code, level in LEVELS.items() if level is Level.NOTE][:1]
-    (shown,) = warning_notices(a_row(1, warnings=tuple(notes)))
-    assert shown.tone == "note"
+    (shown,) = warning_notices(a_row(1, warnings=tuple(notes)), show_all=lambda: None)
+    assert (shown.tone, shown.text) == ("note", "1 note")
+    assert warning_notices(a_row(1, warnings=("foreign",))) == []
 
 
 # --- Colours ------------------------------------------------------------------------------------

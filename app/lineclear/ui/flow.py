@@ -85,6 +85,7 @@ class DecisionFlow(QObject):
         self.asking = Asking(pane, self)
         self._me: Person | None = None
         self._new_id = ""
+        self._all_warnings = False
         self._armed_for = ""
         self.hands.meant.connect(self._do)
         self.hands.told.connect(self.hint)
@@ -117,6 +118,7 @@ class DecisionFlow(QObject):
         self._id = row_id
         self._prepared = None
         self._notice = None
+        self._all_warnings = False
         self._frozen = False
         self._hint = ("", 0.0, "care")
         self.arming.show(None)
@@ -269,7 +271,7 @@ class DecisionFlow(QObject):
             return False
         notices = [] if self._notice is None else [self._notice]
         if row.state is State.PENDING and not self._frozen:
-            notices += warning_notices(row)
+            notices += warning_notices(row, None if self._all_warnings else self._show_all_warnings)
         if row.state is State.UNCERTAIN:
             key = f"The key of this call is {row.id}"
             notices.append(Notice("note", key, "Copy key", self._copy_key, name="callKey"))
@@ -281,6 +283,12 @@ class DecisionFlow(QObject):
         self._pane.set_command.setEnabled(not self._busy)
         self._show_readiness()
         return fresh
+
+    def _show_all_warnings(self) -> None:
+        self._all_warnings = True
+        if self._refresh():
+            self._rearm()
+            self._refresh()
 
     def _copy_key(self) -> None:
         QGuiApplication.clipboard().setText(self._id)

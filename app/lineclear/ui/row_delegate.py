@@ -191,12 +191,17 @@ class RowDelegate(QStyledItemDelegate):
         metrics = QFontMetrics(font)
         painter.setFont(font)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        right = content.right()
-        for label, level in reversed(cells.chips(row)):
+        fitting: list[tuple[str, Level, int]] = []
+        room = content.width()
+        # The strongest first: where only one fits, it is that one.
+        for label, level in cells.chips(row):
             width = metrics.horizontalAdvance(label) + 12
             kept = _KEPT_BY_STOP if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
-            if right - width < content.left() + kept:
-                continue
+            if room - width >= kept:
+                fitting.append((label, level, width))
+                room -= width + 4
+        right = content.right()
+        for label, level, width in reversed(fitting):
             top = content.top() + (content.height() - metrics.height() - 2) // 2
             box = QRect(right - width, top, width, metrics.height() + 2)
             back, ink = _chip_colours(level, t)

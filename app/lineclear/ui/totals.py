@@ -17,11 +17,12 @@ class Totals:
     tool_calls: int | None = None
     tokens: int | None = None
 
-    def sentence(self, noun: str, scope: str) -> str:
+    def sentence(self, state: str, scope: str) -> str:
         """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`."""
-        parts = [f"{self.rows} {noun}"]
+        parts = [f"{self.rows} {state}"]
         if self.tool_calls is not None:
-            parts.append(words.count(self.tool_calls, "tool call"))
+            noun = "tool call" if self.tool_calls == 1 else "tool calls"
+            parts.append(f"{words.amount(self.tool_calls)} {noun}")
         if self.tokens is not None:
             parts.append(f"{words.amount(self.tokens)} tokens")
         text = " \u00b7 ".join(parts)

@@ -88,12 +88,14 @@ def clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
 
 
 def amount(number: int) -> str:
-    """A count for reading: `950`, `12 k`, `3.1 M`."""
+    """A count for reading: `950`, `12 k`, `3.1 M`; an absurd one as `1.8e+19`."""
     if number < 10_000:
         return str(number)
     if number < 1_000_000:
         return f"{number // 1000} k"
-    return f"{number / 1_000_000:.1f} M"
+    if number < 10_000_000_000:
+        return f"{number / 1_000_000:.1f} M"
+    return f"{number:.1e}"
 
 
 def size(count: int) -> str:

@@ -14,6 +14,8 @@ from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 
 AT_MOST = 2
+_TOLD_BY_THE_BAR = frozenset({"foreign"})
+"""Said in the sentence above the buttons already."""
 _TONES = {Level.BLOCKED: "stop", Level.STOP: "stop", Level.CARE: "care", Level.NOTE: "note"}
 
 
@@ -30,24 +32,29 @@ class Notice:
     name: str = ""
 
 
-def warning_notices(row: Row) -> list[Notice]:
-    """A row's warnings as banners, the strongest first, at most two and a count."""
+def warning_notices(row: Row, show_all: Callable[[], None] | None = None) -> list[Notice]:
+    """A row's warnings as banners, the strongest first, at most two and a count.
+
+    SHOW_ALL is what the count offers; without it every warning has its banner.
+    """
     shown: list[Notice] = []
     rest = 0
     for code in row.warnings:
         level = level_of(code)
+        if code in _TOLD_BY_THE_BAR:
+            continue
+        if show_all is None:
+            shown.append(Notice(_TONES[level], words.warning(code), name=f"warning_{code}"))
+            continue
         if level is Level.NOTE or len(shown) >= AT_MOST:
             rest += 1
             continue
         shown.append(Notice(_TONES[level], words.warning(code), name=f"warning_{code}"))
-    if not rest:
-        return shown
-    if not shown:
-        notes = [words.warning(code) for code in row.warnings[:AT_MOST]]
-        left = len(row.warnings) - len(notes)
-        text = " ".join(notes) + (f" And {words.count(left, 'note')}." if left else "")
-        return [Notice("note", text, name="warning_notes")]
-    return [*shown, Notice("note", f"and {words.count(rest, 'note')}", name="warning_notes")]
+    if rest:
+        told = words.count(rest, "note")
+        text = f"and {told}" if shown else told
+        shown.append(Notice("note", text, "Show", show_all, name="warning_notes"))
+    return shown
 
 
 class Banners(QWidget):

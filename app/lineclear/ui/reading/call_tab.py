@@ -76,7 +76,7 @@ class CallTab(QWidget):
 
     def _about(self, prepared: Prepared) -> str:
         if prepared.arguments is MISSING:
-            return "There are no arguments to show."
+            return "No call waits here. Steps and file say where the run stands."
         if isinstance(prepared.arguments, dict) and not prepared.arguments:
             return "No arguments."
         if prepared.whole_fields:
