@@ -73,6 +73,25 @@ def test_damaged_settings_are_a_sentence_and_no_window(tmp_path, home):
     assert "Traceback" not in said
 
 
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
+def test_without_a_display_it_says_so(tmp_path):
+    child = subprocess.run(
+        [sys.executable, "-m", "lineclear.ui.app"],
+        cwd=tmp_path,
+        env={
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+        },
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert child.returncode == 1
+    assert child.stderr.startswith("lineclear-inbox: There is no display here")
+
+
 def test_sources_of_the_command_line():
     assert parse(["--source", "/a", "--source", "/b", "--demo"]).source == ["/a", "/b"]
 

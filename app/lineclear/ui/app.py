@@ -9,7 +9,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 os.environ["QT_API"] = "pyside6"
 
@@ -106,11 +106,29 @@ async def _tick() -> None:
         await asyncio.sleep(_WAKE_S)
 
 
+def display_missing(environment: Mapping[str, str]) -> bool:
+    """Tell whether Qt would find nothing to draw on, and end the process without a word."""
+    if sys.platform in ("win32", "darwin") or environment.get("QT_QPA_PLATFORM"):
+        return False
+    return not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
+
+
+def _complain(sentence: str) -> int:
+    # A windowed program of a bundle may have no stream to speak to.
+    if sys.stderr is not None:
+        print(f"lineclear-inbox: {sentence}", file=sys.stderr)  # noqa: T201
+    return 1
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the window; the exit code: 0, or 1 when it cannot start (the sentence is printed)."""
     options = parse(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     qInstallMessageHandler(_qt_message)
+    if display_missing(os.environ):
+        return _complain(
+            "There is no display here, so no window opens; `lineclear list` shows what waits."
+        )
     app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")
@@ -119,9 +137,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
             runner.run(run(app, options))
     except LineclearError as why:
-        if sys.stderr is not None:
-            print(f"lineclear-inbox: {why.sentence}", file=sys.stderr)  # noqa: T201
-        return 1
+        return _complain(why.sentence)
     return 0
 
 
