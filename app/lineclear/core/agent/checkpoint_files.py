@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -35,6 +36,9 @@ MAX_BYTES: Final = 256 << 20
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.checkpoint\.json")
 _MAX_DEPTH: Final = 126
 """Arguments may nest 115 deep and stand six containers further in; serde_json reads 127."""
+
+
+_log = logging.getLogger("lineclear.agent")
 
 
 def checkpoint_name(run_id: str) -> str:
@@ -89,7 +93,7 @@ class FileCheckpointHandler:
     async def kept_runs(self) -> list[tuple[int, str]]:
         """Give (nanoseconds since 1970, run id) of each run that has not completed.
 
-        Raises Unreadable for a file that may be a run's and cannot be read.
+        Files that cannot be read are logged; where there is no other, the first raises Unreadable.
         """
         return await asyncio.to_thread(self._kept_runs)
 
@@ -173,7 +177,8 @@ class FileCheckpointHandler:
             raise Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path) from why
 
     def _kept_runs(self) -> list[tuple[int, str]]:
-        found = []
+        found: list[tuple[int, str]] = []
+        unread: list[Unreadable] = []
         for name in self._names():
             path = self.path / name
             try:
@@ -181,14 +186,21 @@ class FileCheckpointHandler:
                 checkpoint = self._read(path)
             except FileNotFoundError:
                 continue
+            except Unreadable as why:
+                unread.append(why)
+                continue
             if not _completed(checkpoint) and name == checkpoint_name(checkpoint.run_id):
                 found.append((written, checkpoint.run_id))
+        if unread and not found:
+            raise unread[0]
+        for refused in unread:
+            _log.warning("A checkpoint is passed over: %s", refused.sentence)
         return found
 
     def _names(self) -> list[str]:
         try:
             return [name for name in os.listdir(self.path) if _NAME.fullmatch(name)]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
 
     def _failed(self, path: Path, why: OSError) -> AgentExecutorError:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from lineclear.core.agent.tools import Tool
 from lineclear.core.checkpoints.lc_agents import ApprovalDecision, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import StoreHeld
+from lineclear.core.errors import StoreHeld, Unreadable
 from lineclear.core.ledger.ask import Call
 
 
@@ -94,8 +95,9 @@ class AgentExecutor:
     async def invoke(self, inputs: dict[str, Json] | str, *, run_id: str | None = None) -> str:
         """Run from the beginning and give the model's answer.
 
-        With RUN_ID, a run of that id that was begun with the same inputs and did not come to its
-        end is taken up instead; one that cannot be read is logged, and the run begins afresh.
+        One RUN_ID is one run: begun before with the same inputs, it is taken up where it stands,
+        and gives its answer again where that is still kept. What cannot be read of it is logged,
+        and the run begins afresh.
 
         Raises BudgetExceeded, MaxIterationsReached, HookRejected, NotConverging, StoreHeld,
         MayHaveRun, DecisionRefused, NotConfirmed, ExecutionSuspended and AgentExecutorError (from
@@ -105,13 +107,13 @@ class AgentExecutor:
         given = {"input": inputs} if isinstance(inputs, str) else inputs
         refuse_unless_json(given, "The inputs")
         refuse_unless_json(run_id, "The run's id")
-        with _Turn(self):
+        with self._alone():
             if self._keeps and isinstance(self.store, FileResumeStore):
                 await self.store.hold()
             if run_id is None:
                 return await self._loop.run(Run(inputs=given), fresh=True)
             taken = await self._kept.load(run_id, strict=False)
-            if taken is None or taken.over:
+            if taken is None:
                 return await self._loop.run(Run(inputs=given, trace_id=run_id), fresh=True)
             if taken.run.inputs != given:
                 raise AgentError(
@@ -138,7 +140,7 @@ class AgentExecutor:
         Raises what `invoke` raises, ResumeError, AlreadyDecided, and Unreadable for a checkpoint
         that is there and cannot be used.
         """
-        with _Turn(self):
+        with self._alone():
             if self.store is not None and not isinstance(self.store, FileResumeStore):
                 pending = await self.store.load_pending()
                 if pending is not None:
@@ -168,7 +170,12 @@ class AgentExecutor:
         self, run_id: str | None, decision: ApprovalDecision | None, taken: Taken | None
     ) -> str | None:
         store = self.store if isinstance(self.store, FileResumeStore) else None
-        kept = await self._kept.run_ids() if self._keeps else []
+        kept: list[str] = []
+        unread: Unreadable | None = None
+        try:
+            kept = await self._kept.run_ids()
+        except Unreadable as why:
+            unread = why
         found: Resumable | None = None
         if store is not None:
             if kept:
@@ -180,6 +187,8 @@ class AgentExecutor:
         if found is not None and (taken is None or not _holds(taken.run, found.passage.call)):
             return await self._resume_call(found, decision, taken)
         if taken is None:
+            if run_id is None and unread is not None:
+                raise unread
             if run_id is None:
                 return None
             raise ResumeError(
@@ -187,6 +196,7 @@ class AgentExecutor:
             )
         taken.run.asked = found is not None
         if taken.over:
+            await self._loop.end(taken.run)
             return taken.run.output
         return await self._loop.run(taken.run, in_doubt=taken.in_doubt)
 
@@ -244,6 +254,22 @@ class AgentExecutor:
         done = await custody.decided(call, self._loop.runner(tool), acceptance, decision)
         return await self._loop.run(run, done=done)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep a second run out of the folder, where this executor has its one open call."""
+        if isinstance(self.store, FileResumeStore):
+            if self._busy:
+                raise StoreHeld(
+                    f"{self.store.path} is in use by another run of this executor; wait for it, or"
+                    " use an executor with a folder of its own.",
+                    os.getpid(),
+                )
+            self._busy = True
+        try:
+            yield
+        finally:
+            self._busy = False
+
     def _tool_of_old(self, call: Call) -> Tool:
         tool = self._tools.get(call.tool)
         if tool is None:
@@ -252,24 +278,6 @@ class AgentExecutor:
                 "as it stands. Resume with the agent that asked."
             )
         return tool
-
-
-class _Turn:
-    """Keeps two runs of one executor apart in its folder, where each has its one open call."""
-
-    def __init__(self, executor: AgentExecutor) -> None:
-        self._executor = executor
-
-    def __enter__(self) -> None:
-        store = self._executor.store
-        if not isinstance(store, FileResumeStore):
-            return
-        if self._executor._busy:  # noqa: SLF001
-            raise StoreHeld(f"{store.path} is in use by another run of this executor.", os.getpid())
-        self._executor._busy = True  # noqa: SLF001
-
-    def __exit__(self, *unused: object) -> None:
-        self._executor._busy = False  # noqa: SLF001
 
 
 def _holds(run: Run, call: Call) -> bool:

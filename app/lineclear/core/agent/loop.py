@@ -94,7 +94,7 @@ class Loop:
             raise
         except AgentError:
             await self._fail(run)
-            await self._end(run)
+            await self.end(run)
             raise
         except LineclearError:
             # The ledger stopped it, not the run itself: it stands where it stood.
@@ -102,7 +102,7 @@ class Loop:
         except Exception:
             await self._fail(run)
             raise
-        await self._end(run)
+        await self.end(run)
         return output
 
     async def _fail(self, run: Run) -> None:
@@ -112,7 +112,8 @@ class Loop:
             # What made the run fail is what the caller has to hear.
             _log.warning("%s: %s", self._setup.name, why.sentence)
 
-    async def _end(self, run: Run) -> None:
+    async def end(self, run: Run) -> None:
+        """Note that a run has come to its end: nothing of it is resumed any more."""
         if run.asked:
             await self._custody.end_run(run.trace_id)
         await self._kept.forget(run)

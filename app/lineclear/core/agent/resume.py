@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.agent.errors import AgentFailed, ResumeError
+from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
+from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeError
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.guard import failure_text
 from lineclear.core.agent.resume_store import FileResumeStore
+from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import (
     AlreadyDecided,
@@ -27,6 +29,7 @@ from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING
 from lineclear.core.places import absolute
 
 _PROTOCOL = (
+    AgentExecutorError,
     AlreadyDecided,
     DecisionRefused,
     MayHaveRun,
@@ -51,15 +54,20 @@ async def resume(path: Path, factory: Callable[[Path], Any]) -> ResumeResult:
     """Go on with the run in a store, or in the lowest lane of a run folder that has one.
 
     FACTORY gets the store's folder and gives an AgentExecutor on it, awaited if it is async. An
-    undecided call is waited for, as a live agent waits; later calls are asked in turn.
+    undecided call is waited for, as a live agent waits; later calls are asked in turn. A run that
+    left no call, but a checkpoint, goes on from that.
 
     Raises NothingPending, StoreHeld, MayHaveRun, DecisionRefused, NotConfirmed, ResumeError,
-    StoreRefused, Unreadable; and AgentFailed (code `agent_error`) for what the agent itself raises.
+    StoreRefused, Unreadable, AgentExecutorError (a checkpoint handler stopped it again), and
+    AgentFailed (code `agent_error`) for what the agent itself raises.
     """
-    for folder in _stores(path):
+    for folder in await _stores(path):
         # Looked at before the agent's code is run at all; it then takes the lock itself.
+        kept = await _kept_runs(folder)
         async with FileResumeStore(folder) as store:
             pending = await store.claim() is not None
+            if not pending and kept:
+                pending = bool(kept - {await store.ended_run()})
         if pending:
             return await _go_on(folder, factory)
     raise _nothing(path)
@@ -91,9 +99,16 @@ async def _made(folder: Path, factory: Callable[[Path], Any]) -> AgentExecutor:
     return executor
 
 
-def _stores(path: Path) -> list[Path]:
+async def _kept_runs(folder: Path) -> set[str]:
+    """Give the runs of which a checkpoint lies in a folder; one that cannot be read counts too."""
+    kept = [*await FileSessionStore(folder).kept_runs()]
+    kept += await FileCheckpointHandler(folder).kept_runs()
+    return {run_id for _, run_id in kept}
+
+
+async def _stores(path: Path) -> list[Path]:
     path = absolute(path)
-    if (path / APPROVALS).exists() or (path / PENDING).exists():
+    if (path / APPROVALS).exists() or (path / PENDING).exists() or await _kept_runs(path):
         return [path]
     if not path.is_dir():
         return []

@@ -137,7 +137,7 @@ class FileSessionStore:
         found: list[tuple[int, str]] = []
         try:
             names = os.listdir(folder)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as why:
             raise self._failed(folder, "listed", why) from why
