@@ -305,3 +305,13 @@ def test_a_hundred_thousand_rows_are_not_quadratic(qapp):
     # A batch among 100,000 rows costs no more than a few times one among few.
     assert sum(spent[-20:]) < 12 * sum(spent[1:21])
     assert arrival < 0.01
+
+
+def test_of_what_is_over_the_column_of_ages_tells_when_it_ended(model):
+    told: list[int] = []
+    model.headerDataChanged.connect(lambda _orientation, first, _last: told.append(first))
+    assert model.headerData(Column.AGE, Qt.Orientation.Horizontal) == "Age"
+    model.set_scope(Scope(Section.FINISHED))
+    assert model.headerData(Column.AGE, Qt.Orientation.Horizontal) == "Ended"
+    assert model.headerData(Column.AGENT, Qt.Orientation.Horizontal) == "Agent"
+    assert told == [Column.AGE]

@@ -119,7 +119,7 @@ class QueueModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(self._text(row_id, index.column()))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            heading = cells.HEADINGS[Column(index.column())]
+            heading = self._heading(index.column())
             return f"{heading}: {self._text(row_id, index.column()) or 'none'}"
         return None
 
@@ -130,12 +130,17 @@ class QueueModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return cells.HEADINGS[Column(section)]
+            return self._heading(section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = section in cells.NUMERIC
             side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
+
+    def _heading(self, column: int) -> str:
+        # Of what is over, the column tells when it ended.
+        over = self._scope.section in (Section.FINISHED, Section.HISTORY)
+        return "Ended" if over and column == Column.AGE else cells.HEADINGS[Column(column)]
 
     def _text(self, row_id: str, column: int) -> str:
         row = self._rows[row_id]
@@ -229,6 +234,7 @@ class QueueModel(QAbstractTableModel):
                 self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
         wanted.sort(key=self._keys.__getitem__, reverse=self._reverse)
         self._replace_order(wanted)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.AGE, Column.AGE)
         self.held_changed.emit(0)
         self.counted.emit()
 
