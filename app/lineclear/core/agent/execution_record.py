@@ -88,11 +88,13 @@ def run_of_execution(checkpoint: AgentCheckpoint) -> Taken:
     block = read_block(ours.get("run") if isinstance(ours, dict) else None)
     exchanges = list(_exchanges(state))
     run = run_from(checkpoint.run_id, exchanges, block, {"input": _asked(state)})
-    run.answers = [
-        Tokens(tokens_in=said.usage.input_tokens, tokens_out=said.usage.output_tokens)
-        for said in state.message_history
-        if isinstance(said, ResponseMessage)
-    ]
+    run.answered = state.run_step
+    answers = (said for said in state.message_history if isinstance(said, ResponseMessage))
+    for number, said in enumerate(answers):
+        used = said.usage
+        run.took[number] = Tokens(
+            tokens_in=used.input_tokens, tokens_out=used.output_tokens, cache=used.cache_tokens
+        )
     if block is None:
         usage = state.usage
         run.tokens = usage.total_tokens
@@ -103,7 +105,7 @@ def run_of_execution(checkpoint: AgentCheckpoint) -> Taken:
     calls = [] if latest is None else latest.tool_calls
     if calls and (node in _IN_ROUND or (node is _Node.RUN_FAILED and state.pending_tool_calls)):
         if block is None:
-            run.iteration = len(run.answers) - 1
+            run.iteration = max(0, run.answered - 1)
         _begin_round(run, state, [] if block is None else block.batch_ids)
     elif latest is not None and (node in _AT_END or node is _Node.MODEL_RESPONSE):
         run.output = latest.text if state.output is None else state.output
@@ -164,7 +166,7 @@ def _state_of(
         conversation_id=conversation_id,
         message_history=history,
         usage=_usage(run),
-        run_step=len(run.answers),
+        run_step=run.answered,
         status=status,
         output=run.output if status is RunStatus.COMPLETED else None,
         latest_response=latest,
@@ -183,7 +185,7 @@ def _rounds(run: Run) -> Iterator[tuple[int, list[tuple[AgentStep, StepMark]]]]:
 def _usage(run: Run) -> Usage:
     usage = run.usage
     return Usage(
-        requests=len(run.answers),
+        requests=run.answered,
         input_tokens=usage.tokens_in or 0,
         cache_read_tokens=usage.cache or 0,
         output_tokens=usage.tokens_out or 0,
@@ -193,7 +195,7 @@ def _usage(run: Run) -> Usage:
 
 
 def _response(run: Run, parts: list[TextPart | ToolCall], number: int) -> ModelResponse:
-    took = run.answers[number] if number < len(run.answers) else Tokens()
+    took = run.took.get(number, Tokens())
     tokens_in, tokens_out = took.tokens_in or 0, took.tokens_out or 0
     calls = any(isinstance(part, ToolCall) for part in parts)
     return ModelResponse(
@@ -316,6 +318,7 @@ def _begin_round(run: Run, state: AgentRunState, names: Sequence[str | None]) ->
         log = logs[call.id][1] if call.id in logs else ""
         arguments: Json = plain(execution_value(call.tool_arguments))
         run.batch.append((call.id, Action(call.name, arguments, log, name)))
+        run.taken.add(call.id)
     run.remaining = [action for call_id, action in run.batch if call_id not in done]
 
 

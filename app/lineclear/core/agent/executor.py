@@ -76,7 +76,8 @@ class AgentExecutor:
             key: tool if isinstance(tool, Tool) else Tool(tool) for key, tool in tools.items()
         }
         session = self._name if session_id is None else session_id
-        sink = _sink(loop_checkpoints, store)
+        self._sessions = _beside(store) if loop_checkpoints is True else None
+        sink = _sink(loop_checkpoints, self._sessions)
         keeper = checkpoints if isinstance(checkpoints, CheckpointKeeper) else None
         self._keeps = sink is not None or keeper is not None
         self._kept = KeptRuns(sink, keeper, session)
@@ -106,6 +107,8 @@ class AgentExecutor:
         """
         given = {"input": inputs} if isinstance(inputs, str) else inputs
         refuse_unless_json(given, "The inputs")
+        if run_id is not None and (type(run_id) is not str or not run_id):
+            raise TypeError("A run's id is a text.")
         refuse_unless_json(run_id, "The run's id")
         with self._alone():
             if self._keeps and isinstance(self.store, FileResumeStore):
@@ -150,6 +153,8 @@ class AgentExecutor:
     async def close(self) -> None:
         """Free the store, if it is a FileResumeStore."""
         self._loop.close()
+        if self._sessions is not None:
+            self._sessions.close()
         if isinstance(self.store, FileResumeStore):
             await self.store.close()
 
@@ -193,6 +198,12 @@ class AgentExecutor:
                 return None
             raise ResumeError(
                 f"There is nothing of run {visible_line(run_id, 60)} to resume.", code="no_run"
+            )
+        if decision is not None:
+            raise ResumeError(
+                f"No call of run {visible_line(taken.run.trace_id, 60)} waits, so there is nothing"
+                " to decide; resume it without a decision.",
+                code="no_call_waits",
             )
         taken.run.asked = found is not None
         if taken.over:
@@ -286,14 +297,16 @@ def _holds(run: Run, call: Call) -> bool:
     return ordinal.isdecimal() and run.done >= int(ordinal)
 
 
+def _beside(store: ResumeStore | None) -> FileSessionStore | None:
+    return FileSessionStore(store.path) if isinstance(store, FileResumeStore) else None
+
+
 def _sink(
-    wanted: LoopCheckpointSink | bool, store: ResumeStore | None
+    wanted: LoopCheckpointSink | bool, own: FileSessionStore | None
 ) -> LoopCheckpointSink | None:
     if not isinstance(wanted, bool):
         return wanted
-    if not wanted or not isinstance(store, FileResumeStore):
-        return None
-    return SessionStoreCheckpointSink(FileSessionStore(store.path))
+    return None if own is None else SessionStoreCheckpointSink(own)
 
 
 def _custody(

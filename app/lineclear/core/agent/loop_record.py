@@ -82,7 +82,7 @@ def run_of_loop(checkpoint: LoopCheckpoint) -> Run:
         )
     run.iteration = checkpoint.turn
     run.tool_calls = checkpoint.tool_calls_count
-    run.answers = [Tokens()] * checkpoint.turn
+    run.answered = checkpoint.turn
     run.guards = Convergence(checkpoint.convergence)
     run.reports = list(checkpoint.verification_reports)
     return run

@@ -119,12 +119,16 @@ class Run:
     """Whether this run has published a request."""
     marks: list[StepMark] = field(default_factory=list)
     """One for each step."""
+    taken: set[str] = field(default_factory=set)
+    """The ids of all calls of the run."""
     batch: list[tuple[str, Action]] = field(default_factory=list)
     """All actions of the round that is going on, each with its id; empty between rounds."""
     current: Action | None = None
     """The action that is being carried out, as the hooks made it."""
-    answers: list[Tokens] = field(default_factory=list)
-    """What each answer of the model took, as far as it is known."""
+    answered: int = 0
+    """Answers that the model gave."""
+    took: dict[int, Tokens] = field(default_factory=dict)
+    """What each of them took, by its number from 0, where it is known."""
     output: str | None = None
     """The model's last word."""
     guards: Convergence = field(default_factory=Convergence)
@@ -147,25 +151,30 @@ class Run:
         """Take over what an earlier checkpoint of this run tells and its request does not."""
         self.guards, self.reports = kept.guards, kept.reports
         self.marks[: len(kept.marks)] = kept.marks[: len(self.marks)]
-        self.answers[: len(kept.answers)] = kept.answers[: len(self.answers)]
+        self.took = kept.took
+        self.taken |= kept.taken
         if kept.iteration == self.iteration and len(kept.batch) > len(self.remaining):
             self.batch = kept.batch
 
-    def begin_round(self, actions: Sequence[Action], *, known_as: str = "") -> None:
-        """Take up what the model wants next; KNOWN_AS is the first one's id, if it has one."""
-        taken = {mark.call_id for mark in self.marks}
+    def begin_round(self, actions: Sequence[Action]) -> None:
+        """Take up what the model wants next."""
         self.batch = []
         for number, action in enumerate(actions, self.ordinal + 1):
-            wanted = known_as if known_as and not self.batch else action.tool_call_id or ""
-            call_id = jsontext.storable(wanted)
-            # Two calls of one id could not be told apart, in a checkpoint or by a person.
-            if not call_id or call_id in taken:
-                call_id = f"call_{number}"
-            while call_id in taken:
-                call_id += "_"
-            taken.add(call_id)
-            self.batch.append((call_id, action))
+            self.batch.append((self.free_id(action.tool_call_id or "", number), action))
         self.remaining = list(actions)
+
+    def free_id(self, wanted: str, number: int) -> str:
+        """Give call NUMBER, from 1, the id that is WANTED, or another if that is empty or taken.
+
+        Two calls of one id could not be told apart, in a checkpoint or by a person.
+        """
+        call_id = jsontext.storable(wanted)
+        if not call_id or call_id in self.taken:
+            call_id = f"call_{number}"
+        while call_id in self.taken:
+            call_id += "_"
+        self.taken.add(call_id)
+        return call_id
 
     def begin_call(self) -> Action:
         """Take the next action of the round."""
@@ -184,9 +193,10 @@ class Run:
         parts = (turn.tokens_in, turn.tokens_out)
         if any(part is not None for part in parts):
             self.tokens = (self.tokens or 0) + sum(part or 0 for part in parts)
-        self.answers.append(
-            Tokens(tokens_in=turn.tokens_in, tokens_out=turn.tokens_out, cache=turn.cache)
+        self.took[self.answered] = Tokens(
+            tokens_in=turn.tokens_in, tokens_out=turn.tokens_out, cache=turn.cache
         )
+        self.answered += 1
         self.usage = Tokens(
             tokens_in=_sum(self.usage.tokens_in, turn.tokens_in),
             tokens_out=_sum(self.usage.tokens_out, turn.tokens_out),
@@ -318,15 +328,14 @@ def run_of(call: Call) -> Run:
         tool_calls=call.tool_calls or 0,
         tokens=call.tokens,
         usage=call.usage or Tokens(),
-        answers=[Tokens()] * (iteration + 1),
+        answered=iteration + 1,
     )
     if call.trace_id is not None:
         run.trace_id = call.trace_id
     # A request does not tell which steps were one round; each had at least one.
-    run.marks = [
-        StepMark(min(number, iteration), _own_id(step, number), None)
-        for number, step in enumerate(run.steps, 1)
-    ]
+    for number, step in enumerate(run.steps):
+        call_id = run.free_id(step.action.tool_call_id or "", number + 1)
+        run.marks.append(StepMark(min(number, iteration), call_id, None))
     # The name of a call ends in its ordinal; another program's checkpoint has none.
     ordinal = call.key.rpartition(":")[2]
     run.ordinal = (int(ordinal) if ordinal.isdecimal() else run.tool_calls) - 1
@@ -335,7 +344,3 @@ def run_of(call: Call) -> Run:
     run.ordinal += 1
     run.current = run.remaining.pop(0)
     return run
-
-
-def _own_id(step: AgentStep, number: int) -> str:
-    return step.action.tool_call_id or f"call_{number}"

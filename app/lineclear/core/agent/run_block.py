@@ -88,6 +88,7 @@ def run_from(
     """Take a run up from the calls that its messages hold; ASKED stands for lost inputs."""
     run = Run(inputs=asked if block is None else plain(block.inputs), trace_id=run_id)
     run.marks = [exchange.mark for exchange in exchanges]
+    run.taken = {mark.call_id for mark in run.marks}
     names = _call_ids(exchanges, block)
     for exchange, call_id in zip(exchanges, names, strict=True):
         run.steps.append(_step(exchange, call_id))

@@ -1,0 +1,183 @@
+"""Any run can be written in each system's form, read by the system, and taken up again."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lineclear.core.agent.execution_record import checkpoint_of, run_of_execution
+from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
+from lineclear.core.agent.run import Action, Finish, Run, Turn
+from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.sniff import read_checkpoint
+from lineclear.core.checkpoints.starweaver import AgentCheckpoint, AgentExecutionNode, RunStatus
+from lineclear.core.errors import Unreadable
+
+TEXT = st.text(max_size=8)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(TEXT, inner, max_size=2),
+    max_leaves=5,
+)
+"""Whatever a model may write, JSON or not."""
+CLEAN = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
+INPUTS = st.dictionaries(CLEAN, st.integers().filter(lambda n: abs(n) < 2**53) | CLEAN, max_size=2)
+ACTIONS = st.builds(
+    Action,
+    tool=TEXT,
+    tool_input=VALUES,
+    log=TEXT,
+    tool_call_id=st.none() | TEXT | st.sampled_from(["t1", "call_1", "call_2"]),
+)
+COUNT = st.none() | st.integers(0, 10**6)
+ROUNDS = st.lists(
+    st.tuples(st.lists(ACTIONS, min_size=1, max_size=3), COUNT, COUNT, COUNT), max_size=3
+)
+
+
+def do_round(run: Run, actions: list[Action], counts: tuple[Any, ...], calls: int) -> None:
+    """Ask the model, and do so many CALLS of what it wants."""
+    turn = Turn(actions, *counts)
+    run.begin_round(actions)
+    run.count(turn)
+    for number in range(calls):
+        action = run.begin_call()
+        failed = number % 2 == 1
+        run.guards.remember(action.tool, action.arguments, is_error=failed)
+        run.add_step(action, action.arguments, f"result {action.log}", is_error=failed)
+        run.tool_calls -= failed
+
+
+def facts(run: Run) -> dict[str, Any]:
+    """All that a run must not lose."""
+    return {
+        "id": run.trace_id,
+        "inputs": run.inputs,
+        "steps": [step.model_dump() for step in run.steps],
+        "marks": run.marks,
+        "iteration": run.iteration,
+        "tool_calls": run.tool_calls,
+        "tokens": run.tokens,
+        "usage": run.usage,
+        "done": run.done,
+        "answered": run.answered,
+        "guards": run.guards.state,
+    }
+
+
+@settings(max_examples=200)
+@given(INPUTS, ROUNDS)
+def test_a_run_between_rounds_survives_a_loop_checkpoint(inputs, rounds):
+    run = Run(inputs=inputs)
+    for actions, *counts in rounds:
+        do_round(run, actions, tuple(counts), len(actions))
+        run.end_round()
+    raw = loop_checkpoint_of(run, "session-1").encode()
+    read = read_checkpoint(raw)
+    assert read.system == "a3s"
+    assert len(read.steps) == len(run.steps)
+    before = facts(run)
+    again = run_of_loop(LoopCheckpoint.decode(raw))
+    assert facts(again) == before
+    # Taken up, it leaves the same checkpoint, but for its time.
+    document = json.loads(loop_checkpoint_of(again, "session-1").encode())
+    first = json.loads(raw)
+    assert {**document, "checkpoint_ms": 0} == {**first, "checkpoint_ms": 0}
+
+
+@settings(max_examples=200)
+@given(INPUTS, ROUNDS, st.lists(ACTIONS, min_size=1, max_size=3), st.data())
+def test_a_run_within_a_round_survives_an_execution_checkpoint(inputs, rounds, batch, data):
+    run = Run(inputs=inputs)
+    for actions, *counts in rounds:
+        do_round(run, actions, tuple(counts), len(actions))
+        run.end_round()
+    done = data.draw(st.integers(0, len(batch)))
+    do_round(run, batch, (1, 2, None), done)
+    # Nobody is asked for a call that has no name.
+    waits = done < len(batch) and batch[done].tool != "" and data.draw(st.booleans())
+    node = AgentExecutionNode.TOOL_RETURN if done or waits else AgentExecutionNode.MODEL_RESPONSE
+    before, left = facts(run), [_wanted(action) for action in run.remaining]
+    status = RunStatus.RUNNING
+    if waits:
+        run.begin_call()
+        status = RunStatus.WAITING
+    raw = checkpoint_of(node, run, "talk", status).encode(max_depth=126)
+    read = read_checkpoint(raw)
+    assert read.system == "starweaver"
+    assert len(read.calls) == waits
+    taken = run_of_execution(AgentCheckpoint.decode(raw))
+    assert facts(taken.run) == before
+    assert [_wanted(action) for action in taken.run.remaining] == left
+    assert [call_id for call_id, _ in taken.run.batch] == [call_id for call_id, _ in run.batch]
+    assert taken.in_doubt == waits
+
+
+def _wanted(action: Action) -> tuple[Any, ...]:
+    from lineclear.core.agent.run import storable_arguments
+    from lineclear.core.checkpoints.jsontext import storable
+
+    call_id = action.tool_call_id
+    return (
+        storable(action.tool),
+        storable_arguments(action.arguments),
+        storable(action.log),
+        None if call_id is None else storable(call_id),
+    )
+
+
+@pytest.mark.parametrize(
+    "node, status, output",
+    [
+        ("run_start", "running", None),
+        ("prepare_model_request", "running", None),
+        ("before_model_request", "running", None),
+        ("run_failed", "failed", None),
+        ("model_response", "running", "done"),
+        ("validate_output", "running", "done"),
+        ("run_complete", "completed", "done"),
+    ],
+)
+@settings(max_examples=20)
+@given(ROUNDS)
+def test_between_rounds_too(node, status, output, rounds):
+    run = Run(inputs={"input": "go"})
+    for actions, *counts in rounds:
+        do_round(run, actions, tuple(counts), len(actions))
+        run.end_round()
+    if output is not None:
+        run.output = output
+        run.count(Turn(Finish(output), 3))
+    raw = checkpoint_of(AgentExecutionNode(node), run, "talk", RunStatus(status)).encode(
+        max_depth=126
+    )
+    taken = run_of_execution(AgentCheckpoint.decode(raw))
+    assert facts(taken.run) == facts(run)
+    assert taken.run.output == output
+    assert (taken.run.batch, taken.run.remaining) == ([], [])
+    assert taken.over == (node == "run_complete")
+    assert not taken.in_doubt
+
+
+def test_a_block_that_does_not_fit_its_messages_is_refused():
+    run = Run(inputs={"input": "go"})
+    do_round(run, [Action("look", {})], (None, None, None), 1)
+    run.end_round()
+    document = copy.deepcopy(json.loads(loop_checkpoint_of(run, "s").encode()))
+    document["lineclear"]["call_ids"] = []
+    with pytest.raises(Unreadable, match="names 0 calls") as refused:
+        run_of_loop(LoopCheckpoint.from_document(document))
+    assert refused.value.code == "inconsistent"
+    document["lineclear"] = {"v": 2}
+    with pytest.raises(Unreadable):
+        run_of_loop(LoopCheckpoint.from_document(document))
+
+
+def test_a_foreign_count_costs_no_memory():
+    document = json.loads(loop_checkpoint_of(Run(inputs={}), "s").encode())
+    document["turn"] = 2**60
+    del document["lineclear"]
+    assert run_of_loop(LoopCheckpoint.from_document(document)).iteration == 2**60
