@@ -1,10 +1,14 @@
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
+from tests import badinputs
 from tests.cli.program import AGENT, agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import foreign
+
+LOOP = badinputs.FIXTURES / "a3s" / "store_layout" / "v1" / "loop_checkpoints" / "id_cnVuLTE.json"
 
 
 def set_launch(tmp_path, *argv, name="bot"):
@@ -90,3 +94,28 @@ def test_run_logged_runs_what_it_is_told_when_it_is_told():
     done = lineclear("run-logged", *command, stdin=b"go\n")
     assert (done.returncode, done.stdout) == (9, "hello" + os.linesep)
     assert lineclear("run-logged", *command).returncode == 3
+
+
+def test_a_run_that_may_go_on_needs_the_operators_word(tmp_path):
+    folder = tmp_path / "source" / "code" / "v1" / "loop_checkpoints"
+    folder.mkdir(parents=True, mode=0o700)
+    shutil.copy(LOOP, folder)
+    set_launch(tmp_path, "-c", "print('resumed')", name="code")
+    words = ("--source", tmp_path / "source")
+    (row,) = listed(*words)
+    assert (row["state"], row["process"], row["warnings"]) == (
+        "resumable",
+        "unknown",
+        ["may_be_running"],
+    )
+    shown = lineclear("show", row["id"], *words).stdout
+    assert "It may still be running: this file cannot tell." in shown
+    assert f"lineclear relaunch {row['id']} --despite may_be_running" in shown
+    done = lineclear("relaunch", row["id"], *words)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "Resume it only if you know that nothing runs. [may_be_running]" in done.stderr
+    assert lineclear("relaunch", row["id"], "--despite", "twin", *words).returncode == 2
+    done = lineclear("relaunch", row["id"], "--despite", "may_be_running", "--json", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    wait_for(lambda: Path(json.loads(done.stdout)["log"]).read_text() == "resumed\n")
+    assert only_row(*words, state="done")["outcome"] == "ok"

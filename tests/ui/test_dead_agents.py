@@ -23,6 +23,7 @@ from tests.ui.sample import ask_for
 from tests.ui.test_window import click, decision_of, press, ready, says, select
 
 FIXTURES = Path(__file__).parent.parent / "data" / "fixtures" / "lc_agents"
+LOOP = "id_cnVuLTE.json"
 START_AND_DIE = """\
 import pathlib, sys
 from lineclear.core.ledger.start import begin, read_decision
@@ -108,6 +109,36 @@ async def test_a_command_that_is_none_is_refused(inbox, source, until):
     press(inbox, Qt.Key.Key_Return)
     assert "no such program" in says(inbox, "sentence")
     assert settings_file.load().launch == ()
+
+
+async def test_a_run_of_which_nobody_can_tell_is_resumed_on_the_operators_word(
+    inbox, source, until
+):
+    folder = source / "code" / "v1" / "loop_checkpoints"
+    folder.mkdir(parents=True, mode=0o700)
+    shutil.copy(FIXTURES.parent / "a3s" / "store_layout" / "v1" / "loop_checkpoints" / LOOP, folder)
+    await until(lambda: inbox.model.counts()[Section.TO_RESUME] == 1, "the row")
+    inbox.sidebar.choose_section(Section.TO_RESUME)
+    await select(inbox, until, inbox.model.id_at(0))
+    assert "stopped" not in says(inbox, "standing")
+    await set_command(inbox, until, 'print("on my word")')
+    await until(lambda: inbox.pane.bar.resume.text() == "Resume\u2026", "the offer")
+    await ready(inbox, until, Act.RESUME)
+    click(inbox.pane.bar.resume)
+    assert says(inbox, "sentence") == (
+        "It may still be running: this file cannot tell. Resume it only if you know that nothing"
+        " runs."
+    )
+    # Esc takes it back, and a second click too soon counts for nothing.
+    press(inbox, Qt.Key.Key_Escape)
+    assert inbox.pane.bar.resume.text() == "Resume\u2026"
+    await ready(inbox, until, Act.RESUME)
+    click(inbox.pane.bar.resume)
+    click(inbox.pane.bar.resume)
+    assert not list((source / "code").glob(".approvals/*.launch-*"))
+    await ready(inbox, until, Act.RESUME)
+    click(inbox.pane.bar.resume)
+    await until(lambda: "on my word" in inbox.pane.console.text.toPlainText(), "its output")
 
 
 # --- What may have run --------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lineclear.cli import wording
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -28,7 +29,8 @@ def after_approval(row: Row) -> str:
 def how_to_resume(row: Row) -> str:
     """Give the command that goes on with a dead agent, by its configured command if it has one."""
     if row.resumable_by is not None:
-        return f"lineclear relaunch {row.id}"
+        word = f" --despite {MAY_BE_RUNNING}" if MAY_BE_RUNNING in row.warnings else ""
+        return f"lineclear relaunch {row.id}{word}"
     return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"
 
 

@@ -226,6 +226,13 @@ def _agents(commands: Commands[Parser]) -> None:
         sources=True,
     )
     _add_id(relaunch)
+    relaunch.add_argument(
+        "--despite",
+        action="append",
+        default=[],
+        choices=["may_be_running"],
+        help="may_be_running: you know that nothing runs, which a file alone cannot tell",
+    )
     demo = _add(
         commands, "demo", "start pretend agents and open the inbox on them: nothing real runs"
     )

@@ -18,7 +18,7 @@ from lineclear.core.inbox.settings import load
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Start the configured resume command of a call's agent, detached."""
     settings, detail = detail_of(options)
-    launched = launch.relaunch(detail, settings)
+    launched = launch.relaunch(detail, settings, despite=frozenset(options.despite))
     if options.json:
         terminal.json(
             {

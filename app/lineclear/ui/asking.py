@@ -31,6 +31,8 @@ class Asking(QObject):
         self._pane = pane
         self._drafts: dict[tuple[str, str], str] = {}
         self._call = ""
+        self.word = False
+        """Asked is whether the operator knows that nothing runs."""
         pane.editor.sent.connect(self.sent)
         pane.editor.left.connect(self.close_question)
         pane.modify.left.connect(self.close_modify)
@@ -60,6 +62,11 @@ class Asking(QObject):
         return self.modifying and self._pane.modify.in_review()
 
     @property
+    def stage(self) -> str:
+        """What beside the call itself a verdict would be about, "" for nothing."""
+        return "edit" * self.modifying + "review" * self.reviewing + "word" * self.word
+
+    @property
     def changed_arguments(self) -> Json:
         """The arguments as they were reviewed."""
         return self._pane.modify.value
@@ -81,6 +88,11 @@ class Asking(QObject):
         self.close_question()
         self._pane.show_modify(on=True)
         self._pane.modify.edit(asked, self._drafts.get((self._call, _MODIFY), ""))
+        self.changed.emit()
+
+    def ask_word(self) -> None:
+        """Ask whether the operator knows that nothing runs."""
+        self.word = True
         self.changed.emit()
 
     def submit(self) -> None:
@@ -113,7 +125,8 @@ class Asking(QObject):
         self.left.emit()
 
     def close_all(self) -> None:
-        """Close both without a word."""
+        """Close all without a word."""
+        self.word = False
         self._pane.editor.close_question()
         self._pane.show_modify(on=False)
 
@@ -125,6 +138,9 @@ class Asking(QObject):
             self._pane.modify.edit_again()
         elif self.modifying:
             self.close_modify()
+        elif self.word:
+            self.word = False
+            self.changed.emit()
         else:
             return False
         return True

@@ -152,12 +152,13 @@ class Bridge(QObject):
         finally:
             self.look_again(detail.row.store)
 
-    async def relaunch(self, row: Row) -> Launched:
+    async def relaunch(self, row: Row, despite: frozenset[str] = frozenset()) -> Launched:
         """Start the resume of a row's agent, as the row stands now."""
         settings = self.settings
         try:
             return await self._in(
-                self._writers, lambda: launch.relaunch(read_detail(row), settings)
+                self._writers,
+                lambda: launch.relaunch(read_detail(row), settings, despite=despite),
             )
         finally:
             self.look_again(row.store)

@@ -96,7 +96,7 @@ class DecisionFlow(QObject):
         self.asking.sent.connect(self._sent)
         self.asking.changed.connect(self._asking_changed)
         self.asking.left.connect(lambda: self.settled.emit(Origin.CLICK))
-        pane.tabs.currentChanged.connect(self._tab_changed)
+        pane.tabs.currentChanged.connect(lambda _place: self.hands.disarm())
         pane.call.looked.connect(self.pulse)
         pane.modify.changes.verticalScrollBar().valueChanged.connect(self.pulse)
         self._pulse = QTimer(self)
@@ -155,8 +155,7 @@ class DecisionFlow(QObject):
         row = self._row
         if row is None or self._prepared is None:
             return ""
-        changes = "edit" * self.asking.modifying + "review" * self.asking.reviewing
-        return f"{row.id}:{row.sha256}:{changes}"
+        return f"{row.id}:{row.sha256}:{self.asking.stage}"
 
     def _rearm(self) -> None:
         stop = self._row is not None and bool(offers.stop_codes(self._row))
@@ -307,7 +306,7 @@ class DecisionFlow(QObject):
             if not self.asking.reviewing:
                 return Offer("Nothing runs before you have reviewed and approved your changes.")
             return Offer("The agent runs it with your changes.", "Approve with changes")
-        offer = offers.offer(row, *self._model.together(row))
+        offer = offers.offer(row, *self._model.together(row), word=self.asking.word)
         if row.state is not State.PENDING:
             return offer
         offer = offers.allowed(row, offer)
@@ -426,8 +425,12 @@ class DecisionFlow(QObject):
     # --- Doing ----------------------------------------------------------------------------------
 
     def _do(self, act: Act, origin: Origin) -> None:
-        if act is Act.RESUME:
-            self._run("resume an agent", lambda _p, row: self._verdicts.resume(row))
+        if act is Act.RESUME and self._offer.asks:
+            self.hint("")
+            self.asking.ask_word()
+        elif act is Act.RESUME:
+            word = self.asking.word
+            self._run("resume an agent", lambda _p, row: self._verdicts.resume(row, word=word))
         elif self.asking.modifying:
             self._decide(Verdict("modify", arguments=self.asking.changed_arguments), origin)
         else:
@@ -492,6 +495,3 @@ class DecisionFlow(QObject):
         self.settled.emit(done.origin)
         if done.resume and self._id == row.id:
             self._run("resume an agent", lambda _p, now: self._verdicts.resume(now))
-
-    def _tab_changed(self, _index: int) -> None:
-        self.hands.disarm()

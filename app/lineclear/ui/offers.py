@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
@@ -28,6 +29,8 @@ class Offer:
     take_back: bool = False
     resume: str = ""
     """Label of the resume button; "" when there is none."""
+    asks: bool = False
+    """The resume button asks first whether really nothing runs."""
     resolve: bool = False
     set_command: bool = False
     """Nothing can resume this agent yet: offer to set a command."""
@@ -43,11 +46,12 @@ def blocked_codes(row: Row) -> tuple[str, ...]:
     return tuple(code for code in row.warnings if level_of(code) is Level.BLOCKED)
 
 
-def offer(row: Row, decided: int = 0, together: int = 1) -> Offer:
+def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) -> Offer:
     """Give what can be done with ROW in its state.
 
     TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
-    agent gets the answers to all of them at once.
+    agent gets the answers to all of them at once. WORD: the operator is being asked whether they
+    know that nothing runs.
     """
     agent = words.name(row.agent)
     if row.state is State.PENDING:
@@ -66,13 +70,24 @@ def offer(row: Row, decided: int = 0, together: int = 1) -> Offer:
     if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
         if row.closed or row.process in (Process.ALIVE, Process.ELSEWHERE):
             return Offer()
-        return Offer(resume="Resume" if row.resumable_by else "", set_command=not row.resumable_by)
+        return _offer_resume(row, word=word)
     if row.state is State.UNCERTAIN:
         return Offer(
             sentence="No program tries this again. Say what you found, or leave it.",
             resolve=True,
         )
     return Offer()
+
+
+def _offer_resume(row: Row, *, word: bool) -> Offer:
+    if not row.resumable_by:
+        return Offer(set_command=True)
+    if MAY_BE_RUNNING not in row.warnings:
+        return Offer(resume="Resume")
+    if not word:
+        return Offer(resume="Resume\u2026", asks=True)
+    # Only the operator can know.
+    return Offer(sentence=words.warning(MAY_BE_RUNNING), resume="Nothing runs: resume")
 
 
 def _offer_pending(row: Row, agent: str) -> Offer:

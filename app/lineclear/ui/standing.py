@@ -155,7 +155,10 @@ def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
 
 
 def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
-    return f"{words.name(row.agent)} stopped with nothing to approve. A resume goes on from here."
+    agent = words.name(row.agent)
+    if row.process is Process.DEAD:
+        return f"{agent} died with nothing to approve. A resume goes on from here."
+    return f"{agent} left this with nothing to approve. Whether it still runs, no file tells."
 
 
 _STANDINGS = {

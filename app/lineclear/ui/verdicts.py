@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
@@ -72,9 +73,10 @@ class Verdicts:
         await self._bridge.resolve(detail, resolution, note)
         return Done("Recorded.")
 
-    async def resume(self, row: Row) -> Done:
-        """Start the resume of a row's agent."""
-        launched = await self._bridge.relaunch(row)
+    async def resume(self, row: Row, *, word: bool = False) -> Done:
+        """Start the resume of a row's agent; WORD: the operator knows that nothing runs."""
+        despite = frozenset({MAY_BE_RUNNING}) if word else frozenset[str]()
+        launched = await self._bridge.relaunch(row, despite)
         return Done(f"Started as pid {launched.pid}.", launched=launched)
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> Done:

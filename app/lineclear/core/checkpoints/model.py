@@ -156,7 +156,7 @@ class Checkpoint:
     position: Position | None = None
     """None in a system that says nothing of it."""
     resumable: bool = False
-    """A run that stopped with nothing to approve in it."""
+    """A run with nothing to approve in it, which can go on from here if it does not run."""
     envelope: dict[str, Json] | None = None
     """The `lineclear` block of a native request, unvalidated; None in a foreign checkpoint."""
     warnings: tuple[str, ...] = ()

@@ -45,6 +45,8 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "marker_char": "It holds the marks that Lineclear itself uses for hidden characters.",
         "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
         "twin": "The same call also waits, runs, or may have run.",
+        "may_be_running": "It may still be running: this file cannot tell. Resume it only if you"
+        " know that nothing runs.",
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },

@@ -11,6 +11,8 @@ from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.ledger.calls import Shown
 
 OLD_AFTER = timedelta(hours=4)
+MAY_BE_RUNNING = "may_be_running"
+"""Of a run that left no call to approve: nobody can tell whether its process lives."""
 
 
 @dataclass(frozen=True, slots=True)

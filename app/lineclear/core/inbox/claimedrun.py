@@ -9,8 +9,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox import outputlog
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.rows import Detail, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
@@ -18,8 +20,18 @@ from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
+from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.outcome import finish, make_outcome
-from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
+from lineclear.core.ledger.records import Launch
+from lineclear.core.ledger.start import (
+    Observed,
+    Unfit,
+    Verified,
+    Waiting,
+    begin,
+    begin_resumed,
+    read_decision,
+)
 from lineclear.core.ledger.store import Shown, Store
 
 _DRAIN_S = 2.0
@@ -36,10 +48,12 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     """
     with Store.open(store) as opened:
         shown = _find(opened, aid)
-        verified = _verified(opened, shown)
         setting = launch_for(settings, agent=path_text(store.name), store=store)
         if setting is None:
             raise no_command(store)
+        if shown.call is None:
+            return _resume(opened, shown, setting)
+        verified = _verified(opened, shown)
         claimed = foreign.claim(opened, shown)
         try:
             won = _win(opened, shown, verified)
@@ -54,6 +68,28 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         told = {"LINECLEAR_DECISION": os.fspath(store / APPROVALS / decision)}
         denied = verified.decision.verdict == "deny"
         return _run(opened, shown, argv, setting, told, recorded=denied)
+
+
+def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
+    """Resume a run that left nothing to approve, on an operator's recorded word."""
+    if not shown.checkpoint.resumable:
+        raise Refusal("This run stopped nowhere from where it could go on.", code="not_resumable")
+    launches = store.known_records(None, shown.aid).launches
+    ours = next((one for one in launches if _runs_on_word(one)), None)
+    if ours is None:
+        raise Refusal(SENTENCES[MAY_BE_RUNNING], code=MAY_BE_RUNNING)
+    claimed = foreign.claim(store, shown)
+    if not begin_resumed(store, shown, ours):
+        raise Refusal("Another relaunch of this run came first.", code="started")
+    argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
+    return _run(store, shown, argv, setting, {}, recorded=False)
+
+
+def _runs_on_word(launch: Launch) -> bool:
+    """Tell whether this launch is going on, and its operator said that nothing else does."""
+    if MAY_BE_RUNNING not in launch.despite or launch.owner is None:
+        return False
+    return process_of(launch.owner) is Process.ALIVE
 
 
 def _win(store: Store, shown: Shown, verified: Verified) -> bool:

@@ -13,8 +13,10 @@ from pathlib import Path
 
 from lineclear.core import frozen
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
 from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
 from lineclear.core.inbox.deciding import operator
@@ -48,6 +50,7 @@ class _Start:
     argv: tuple[str, ...]
     setting: LaunchSetting
     by: Person
+    despite: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +69,25 @@ def command_for(row: Row, settings: Settings) -> LaunchSetting | None:
     return launch_for(settings, agent=row.agent, store=row.store)
 
 
-def relaunch(detail: Detail, settings: Settings) -> Launched:
+def relaunch(
+    detail: Detail, settings: Settings, *, despite: frozenset[str] = frozenset()
+) -> Launched:
     """Start the resume in its own session; its output goes to `launch-N.log`, 16 MiB at most.
 
     Native stores: the configured command itself, which takes its own lock. Foreign stores:
-    `lineclear run-claimed`. Raises Refusal: `no_command`, `no_program`, `alive` (the agent or an
-    earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`, `owner`;
-    MayHaveRun, NotConfirmed, and Unreadable when the call is gone.
+    `lineclear run-claimed`. A run of which nobody can tell whether it still goes on is resumed only
+    where DESPITE holds `may_be_running`: the operator's word that nothing runs, which is recorded.
+    Raises Refusal: `may_be_running`, `no_command`, `no_program`, `alive` (the agent or an earlier
+    launch lives), `too_many_launches` (3 in 10 min), `not_decided`, `owner`; MayHaveRun,
+    NotConfirmed, and Unreadable when the call is gone.
     """
-    row = read_detail(detail.row).row
-    setting = _setting(row, settings)
+    fresh = read_detail(detail.row)
+    row = fresh.row
     _refuse_unless_resumable(row)
+    word = despite & {MAY_BE_RUNNING} & set(row.warnings)
+    if MAY_BE_RUNNING in row.warnings and not word:
+        raise Refusal(SENTENCES[MAY_BE_RUNNING], code=MAY_BE_RUNNING)
+    setting = _setting(row, settings)
     with Store.open(row.store) as store:
         if store.owner_uid != os.geteuid():
             raise Refusal(
@@ -86,10 +97,13 @@ def relaunch(detail: Detail, settings: Settings) -> Launched:
             )
         if not store.native:
             store.begin_foreign_ledger()
+            if row.state is State.RESUMABLE and fresh.shown is not None:
+                # Its program may remove or rewrite the file; what was resumed stays known.
+                store.commit("request", None, row.id, fresh.shown.raw)
         _refuse_alive(store, row)
         n = _next_number(store, row)
         argv = _argv(store, row, setting)
-        return _start(store, row, n, _Start(argv, setting, operator(settings)))
+        return _start(store, row, n, _Start(argv, setting, operator(settings), word))
 
 
 # --- Who may be started ------------------------------------------------------------------------
@@ -112,6 +126,8 @@ def _refuse_unless_resumable(row: Row) -> None:
         raise MayHaveRun(
             "This call may have run; settle that first, or the agent would stop at it.", row.id
         )
+    if row.closed or row.state is State.DONE:
+        raise Refusal("This call has ended already.", code="started")
     if row.state is State.PENDING:
         raise Refusal("This call is not decided yet.", code="not_decided")
     if row.state in (State.UNREADABLE, State.STRAY, State.DAMAGED):
@@ -220,6 +236,7 @@ def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> Non
         cwd=path_text(start_folder(start.setting)),
         log=launch_log_name(seq=row.seq, aid=row.id, n=n),
         owner=keeper,
+        **({"despite": tuple(sorted(start.despite))} if start.despite else {}),
     )
     if store.commit("launch", row.seq, row.id, launch.encode(), n) is Commit.LOST:
         raise Refusal("Another relaunch of this call came first.", code="alive")

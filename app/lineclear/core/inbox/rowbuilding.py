@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
-from lineclear.core.checkpoints.warnings import call_warnings
-from lineclear.core.inbox.cautions import Surroundings, cautions
+from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING, Surroundings, cautions
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
@@ -79,7 +79,9 @@ def row_of(
     agent = place.name if block is None else block.agent
     counters, limits, usage = budgets(checkpoint, block)
     asked_at = None if block is None else block.created_at
-    codes = () if checkpoint is None or call is None else call_warnings(checkpoint, call)
+    codes = _own_warnings(checkpoint, call)
+    if how.state is State.RESUMABLE and how.process is not Process.DEAD:
+        codes = strongest_first((*codes, MAY_BE_RUNNING))
     if shown is not None and (how.state in UNDECIDED or circumstances.claimed):
         around = Surroundings(
             native=block is not None,
@@ -112,6 +114,7 @@ def row_of(
         counters=counters,
         limits=limits,
         usage=usage,
+        position=None if checkpoint is None else checkpoint.position,
         process=how.process,
         pid=_pid(owner, look.lock),
         reason_code=how.code or (outcome.code if outcome is not None else None),
@@ -129,6 +132,14 @@ def row_of(
         claimed=circumstances.claimed,
         closed=outcome is not None,
     )
+
+
+def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:
+    if checkpoint is None:
+        return ()
+    if call is None:
+        return strongest_first(checkpoint.warnings)
+    return call_warnings(checkpoint, call)
 
 
 def place_of(source: Path, found: Found) -> Place:

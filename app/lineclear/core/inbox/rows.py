@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Usage
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Position, Usage
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import Decision, Launch, Outcome, format_instant
 from lineclear.core.ledger.state import State
@@ -48,6 +48,8 @@ class Row:
     counters: Counters = _NOT_REPORTED
     limits: Counters = _NOT_REPORTED
     usage: Usage | None = None
+    position: Position | None = None
+    """Where the run stood when it left this; None where its system says nothing of it."""
     process: Process = Process.UNKNOWN
     pid: int | None = None
     reason_code: str | None = None

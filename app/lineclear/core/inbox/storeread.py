@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox.cautions import OLD_AFTER
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING, OLD_AFTER
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
     Circumstances,
@@ -307,8 +307,11 @@ class StoreReader:
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         yield from closed if self.every_closed else closed[-1:]
 
-    def _foreign_calls(
-        self, store: Store, look: Look, read: StoreRead | None = None
+    def _foreign_calls(self, store: Store, look: Look, read: StoreRead | None = None) -> list[Call]:
+        return _beside_running(list(self._every_foreign_call(store, look, read)))
+
+    def _every_foreign_call(
+        self, store: Store, look: Look, read: StoreRead | None
     ) -> Iterator[Call]:
         present: set[str] = set()
         for path, claimed in _foreign_files(store, read):
@@ -358,7 +361,8 @@ class StoreReader:
     def _gone(self, store: Store, look: Look, aid: str) -> Call | None:
         """Give a call whose checkpoint its program removed, from the bytes that were committed."""
         records, how = _observe(store, (None, aid), look)
-        if records.decision is None and not records.damaged:
+        told = (records.decision, records.start, records.outcome)
+        if told == (None, None, None) and not records.damaged:
             # Committed for a decision that never came: nothing to tell.
             return None
         row = row_of(self.settings, look, records, how, Circumstances())
@@ -401,6 +405,34 @@ def _observe(
         records = replace(records, request=shown)
     process = look.lock.process if store.native else Process.UNKNOWN
     return records, standing(records, look.now, lock=process, starter=starter)
+
+
+def _beside_running(calls: list[Call]) -> list[Call]:
+    """Show a run as running that goes on since it was resumed from an earlier checkpoint of it."""
+    going = {
+        call.row.position.run_id: call.row
+        for call in calls
+        if call.row.state is State.RUNNING and call.row.position is not None
+    }
+    return [
+        replace(call, row=_running_as(going[position.run_id], call.row))
+        if call.row.state is State.RESUMABLE
+        and (position := call.row.position) is not None
+        and position.run_id in going
+        else call
+        for call in calls
+    ]
+
+
+def _running_as(started: Row, row: Row) -> Row:
+    return replace(
+        row,
+        state=State.RUNNING,
+        process=started.process,
+        pid=started.pid,
+        started_at=started.started_at,
+        warnings=tuple(code for code in row.warnings if code != MAY_BE_RUNNING),
+    )
 
 
 def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[CallId, frozenset[str]]:

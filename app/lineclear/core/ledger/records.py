@@ -238,7 +238,8 @@ class Start(Record):
     owner: Owner
     at: Instant
     decision: dict[str, Any]
-    """The whole decision, as parsed."""
+    """The whole decision, as parsed; of a run that left nothing to approve, the launch record by
+    which an operator had it resumed."""
 
 
 class Revocation(Record):
@@ -324,3 +325,5 @@ class Launch(Record):
     log: str
     """File name of the output beside this record."""
     owner: Owner | None = None
+    despite: JsonArray[str] = ()
+    """Warnings that the operator answered for: `may_be_running`."""

@@ -16,7 +16,15 @@ from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import settle_revoked
-from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Revoked, Start, new_nonce
+from lineclear.core.ledger.records import (
+    LAPSING,
+    Decision,
+    Launch,
+    Outcome,
+    Revoked,
+    Start,
+    new_nonce,
+)
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 
@@ -161,6 +169,21 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
     except NotConfirmed:
         store.unconfirmed_starts[shown.aid] = data
         raise
+
+
+def begin_resumed(store: Store, shown: Shown, launch: Launch) -> bool:
+    """Commit the start of a run that left nothing to approve; True: won.
+
+    LAUNCH says who had it resumed. Raises NotConfirmed.
+    """
+    start = Start(
+        v=1,
+        nonce=new_nonce(),
+        owner=liveness.current_owner(),
+        at=read_now().wall,
+        decision=launch.model_dump(mode="python", exclude_unset=True),
+    )
+    return store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
 
 
 def _still_holds(store: Store, shown: Shown, verified: Verified) -> bool:

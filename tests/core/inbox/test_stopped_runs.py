@@ -1,0 +1,249 @@
+"""Runs that left no call to approve: resumed once, on the operator's word, never two at a time."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineclear.core.checkpoints.a3s import file_name
+from lineclear.core.errors import MayHaveRun, Refusal
+from lineclear.core.inbox import launch
+from lineclear.core.inbox.deciding import resolve
+from lineclear.core.inbox.launch import relaunch, run_claimed
+from lineclear.core.inbox.scan import read_detail, scan_once
+from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+from tests import badinputs
+from tests.core.checkpoints.a3s_samples import a3s_document
+
+WORD = frozenset({"may_be_running"})
+
+
+@pytest.fixture
+def source(tmp_path):
+    folder = tmp_path / "agents"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def left(source: Path, **fields: Any) -> Path:
+    """A loop checkpoint where a3s leaves it."""
+    document = a3s_document(**fields)
+    folder = source / "code" / "v1" / "loop_checkpoints"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / file_name(document["run_id"])
+    return badinputs.put(path, json.dumps(document).encode())
+
+
+def command(source: Path, *program: str) -> Settings:
+    settings = Settings(
+        sources=(SourceSetting(path=source),),
+        launch=(LaunchSetting(source=source, argv=(sys.executable, *program)),),
+    )
+    save(settings)
+    return settings
+
+
+def rows(settings) -> list[Any]:
+    return scan_once(settings, settings.sources, every_closed=True)
+
+
+def only(settings) -> Any:
+    (row,) = rows(settings)
+    return row
+
+
+def detail_of(settings) -> Any:
+    return read_detail(only(settings))
+
+
+def until(true, seconds=20.0):
+    """Wait for a fact, and give it."""
+    deadline = time.monotonic() + seconds
+    while not (fact := true()):
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.02)
+    return fact
+
+
+def test_a_loop_checkpoint_is_to_be_resumed_and_may_be_running(source):
+    left(source, turn=4)
+    row = only(command(source, "-c", ""))
+    assert (row.state, row.process, row.tool) == (State.RESUMABLE, Process.UNKNOWN, None)
+    assert row.warnings == ("may_be_running",)
+    assert row.position is not None
+    assert (row.position.run_id, row.position.step) == ("run-1", 4)
+    assert (row.counters.iteration, row.counters.tool_calls, row.counters.tokens) == (4, 1, 15)
+
+
+def test_nothing_is_started_without_the_operators_word(source, tmp_path):
+    path = left(source)
+    settings = command(source, "-c", f"open({str(tmp_path / 'ran')!r}, 'a')")
+    detail = detail_of(settings)
+    for despite in (frozenset[str](), frozenset({"foreign"})):
+        with pytest.raises(Refusal) as refused:
+            relaunch(detail, settings, despite=despite)
+        assert refused.value.code == "may_be_running"
+        assert refused.value.sentence == (
+            "It may still be running: this file cannot tell. Resume it only if you know that"
+            " nothing runs."
+        )
+    assert not (source / "code" / ".approvals").exists()
+    # Nor by starting the worker itself, which finds no word of anybody.
+    with pytest.raises(Refusal) as refused:
+        run_claimed(source / "code", detail.row.id, settings)
+    assert refused.value.code == "may_be_running"
+    assert not (tmp_path / "ran").exists()
+    assert path.exists()
+
+
+def test_on_the_word_it_is_resumed_once_and_recorded(source):
+    path = left(source)
+    program = "import sys; print(sys.argv[1:])"
+    settings = command(source, "-c", program, "{store}", "{checkpoint}", "{aid}")
+    detail = detail_of(settings)
+    launched = relaunch(detail, settings, despite=WORD)
+    row = until(lambda: row if (row := only(settings)).closed else None)
+    assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "ok")
+    told = [str(source / "code"), str(path), detail.row.id]
+    assert launched.log.read_text() == f"{told}\n"
+    detail = read_detail(row)
+    (record,) = detail.launches
+    assert record.despite == ("may_be_running",)
+    assert record.by.uid == os.geteuid()
+    assert detail.outcome is not None
+    assert detail.outcome.exit_code == 0
+    with pytest.raises(Refusal) as refused:
+        relaunch(detail, settings, despite=WORD)
+    assert refused.value.code == "started"
+    with pytest.raises(Refusal) as refused:
+        run_claimed(source / "code", row.id, settings)
+    # The one while the launch's process is ending, the other from then on.
+    assert refused.value.code in {"started", "may_be_running"}
+
+
+def test_of_two_relaunches_at_once_one_runs(source, tmp_path):
+    left(source)
+    ran = tmp_path / "ran"
+    program = f"import time; print('x', file=open({str(ran)!r}, 'a'), end=''); time.sleep(1)"
+    settings = command(source, "-c", program)
+    detail = detail_of(settings)
+    answers: list[str] = []
+    barrier = threading.Barrier(4)
+
+    def go() -> None:
+        barrier.wait()
+        try:
+            answers.append(str(relaunch(detail, settings, despite=WORD).n))
+        except Refusal as why:
+            answers.append(why.code)
+
+    threads = [threading.Thread(target=go) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == ["1", *["alive"] * 3]
+    until(lambda: only(settings).state is State.RUNNING)
+    with pytest.raises(Refusal) as refused:
+        relaunch(detail, settings, despite=WORD)
+    assert refused.value.code == "alive"
+    until(lambda: only(settings).closed)
+    assert ran.read_text() == "x"
+
+
+def test_of_two_workers_at_once_one_runs(source, tmp_path):
+    """Two launch records, as two inboxes could leave them: the start record has one winner."""
+    left(source)
+    ran, go = tmp_path / "ran", tmp_path / "go"
+    program = f"print('x', file=open({str(ran)!r}, 'a'), end='')"
+    settings = command(source, "-c", program)
+    detail = detail_of(settings)
+    worker = (
+        "import subprocess, sys, time\nfrom pathlib import Path\n"
+        f"while not Path({str(go)!r}).exists(): time.sleep(0.01)\n"
+        "raise SystemExit(subprocess.call(sys.argv[1:]))"
+    )
+    argv = [*launch.own_program(), "run-claimed", str(source / "code"), detail.row.id]
+    workers = [
+        subprocess.Popen([sys.executable, "-c", worker, *argv], stderr=subprocess.PIPE)
+        for _ in range(3)
+    ]
+    record_launch(detail, workers[0].pid)
+    go.touch()
+    said = [one.communicate()[1] for one in workers]
+    assert sorted(one.returncode for one in workers) == [0, 4, 4], said
+    assert ran.read_text() == "x"
+
+
+def record_launch(detail, pid) -> None:
+    from lineclear.core.ledger.clock import read_now
+    from lineclear.core.ledger.endings import this_person
+    from lineclear.core.ledger.liveness import owner_of
+    from lineclear.core.ledger.records import Launch, new_nonce
+    from lineclear.core.ledger.store import Store
+
+    with Store.open(detail.row.store) as store:
+        store.begin_foreign_ledger()
+        store.commit("request", None, detail.row.id, detail.shown.raw)
+        record = Launch(
+            v=1, nonce=new_nonce(), n=1, by=this_person("bob"), at=read_now().wall, argv=("x",),
+            cwd="/", log="x", owner=owner_of(pid), despite=("may_be_running",),
+        )  # fmt: skip
+        store.commit("launch", None, detail.row.id, record.encode(), 1)
+
+
+def test_a_killed_resume_may_have_run_and_is_settled_first(source):
+    left(source)
+    settings = command(source, "-c", "import time; print('at work', flush=True); time.sleep(60)")
+    detail = detail_of(settings)
+    launched = relaunch(detail, settings, despite=WORD)
+    until(lambda: "at work" in launched.log.read_text())
+    running = only(settings)
+    assert (running.state, running.process) == (State.RUNNING, Process.ALIVE)
+    os.killpg(launched.pid, signal.SIGKILL)
+    row = until(lambda: row if (row := only(settings)).state is State.UNCERTAIN else None)
+    with pytest.raises(MayHaveRun):
+        relaunch(read_detail(row), settings, despite=WORD)
+    resolve(read_detail(row), "not_run", "it did nothing", settings)
+    assert only(settings).closed
+
+
+def test_a_run_that_goes_on_writes_anew_and_is_not_offered_again(source):
+    path = left(source)
+    written = json.dumps(a3s_document(turn=2))
+    program = (
+        "import pathlib, sys, time\n"
+        f"pathlib.Path(sys.argv[1]).write_text({written!r})\n"
+        "print('written', flush=True); time.sleep(60)"
+    )
+    settings = command(source, "-c", program, "{checkpoint}")
+    detail = detail_of(settings)
+    launched = relaunch(detail, settings, despite=WORD)
+    until(lambda: "written" in launched.log.read_text())
+    found = {row.counters.iteration: row for row in rows(settings)}
+    assert {turn: row.state for turn, row in found.items()} == {
+        1: State.RUNNING,
+        2: State.RUNNING,
+    }
+    assert found[2].id != found[1].id
+    assert found[2].process is Process.ALIVE
+    with pytest.raises(Refusal) as refused:
+        relaunch(read_detail(found[2]), settings, despite=WORD)
+    assert refused.value.code == "alive"
+    os.killpg(launched.pid, signal.SIGKILL)
+    until(lambda: State.UNCERTAIN in {row.state for row in rows(settings)})
+    found = {row.counters.iteration: row for row in rows(settings)}
+    assert found[2].state is State.RESUMABLE
+    path.unlink()
+    # What was started stays known when its file is gone.
+    (row,) = rows(settings)
+    assert (row.id, row.state) == (detail.row.id, State.UNCERTAIN)
