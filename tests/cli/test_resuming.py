@@ -57,6 +57,30 @@ def plans_badly(store):
 
 NUMBER = 3
 
+class Gone(BaseException):
+    pass
+
+def leaves(store):
+    sys.exit(3)
+
+def leaves_well(store):
+    sys.exit(0)
+
+def goes(store):
+    raise Gone("for good")
+
+async def leaves_in_a_task(store):
+    async def left():
+        sys.exit(0)
+    await asyncio.create_task(left())
+
+def its_tool_leaves(store):
+    def send(to: str, amount: int) -> str:
+        with (HERE / "ran").open("a") as ran:
+            print(to, amount, file=ran)
+        sys.exit(0)
+    return AgentExecutor(Script(), {"send": send}, store=store, budget=Budget(iterations=5))
+
 if __name__ == "__main__":
     async def main():
         async with make(sys.argv[1]) as executor:
@@ -244,14 +268,47 @@ def test_the_agents_own_error_is_told_with_where_to_look(folder, store, home, fa
     assert "Traceback" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "factory,told",
+    [
+        ("leaves", "The agent left with sys.exit(3) before its run had ended."),
+        ("leaves_well", "The agent left with sys.exit(0) before its run had ended."),
+        ("leaves_in_a_task", "The agent left with sys.exit(0) before its run had ended."),
+        ("goes", "The agent failed: Gone: for good"),
+    ],
+)
+def test_an_agent_that_leaves_has_failed_and_its_call_still_waits(folder, store, factory, told):
+    row = killed_while_waiting(folder, store)
+    assert lineclear("approve", row["id"]).returncode == 0
+    done = resume(folder, store, f"bots.refunds:{factory}")
+    assert (done.returncode, done.stdout) == (8, "")
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert only_row(state="approved")["id"] == row["id"]
+    assert resume(folder, store).returncode == 0
+    assert runs(folder) == ["bob 10"]
+
+
+def test_a_tool_that_leaves_ran_once_and_failed(folder, store):
+    row = killed_while_waiting(folder, store)
+    assert lineclear("approve", row["id"]).returncode == 0
+    done = resume(folder, store, "bots.refunds:its_tool_leaves")
+    assert (done.returncode, done.stdout) == (8, "")
+    assert "The agent left with sys.exit(0) before its run had ended." in done.stderr
+    assert only_row(state="done")["outcome"] == "error"
+    assert runs(folder) == ["bob 10"]
+
+
 def test_a_module_that_fails_when_imported_is_the_agents_error(folder, store):
     (folder / "broken.py").write_text("import nothing_of_that_name\n")
     (folder / "syntax.py").write_text("def (\n")
     (folder / "leaves.py").write_text("raise SystemExit(0)\n")
+    (folder / "goes.py").write_text("raise BaseException('for good')\n")
     for name, told in (
         ("broken", "nothing_of_that_name"),
         ("syntax", "SyntaxError"),
         ("leaves", "SystemExit"),
+        ("goes", "BaseException: for good"),
     ):
         done = resume(folder, store, f"{name}:make")
         assert done.returncode == 8, name

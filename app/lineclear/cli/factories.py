@@ -51,7 +51,9 @@ def _import(name: str, folder: str) -> ModuleType:
         if why.name is not None and (name == why.name or name.startswith(why.name + ".")):
             raise UsageError(f"There is no module {name} in {folder} or on sys.path.") from why
         raise AgentFailed(f"The agent's module {name} failed: {own_words(why)}.") from why
-    except (Exception, SystemExit) as why:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as why:
         raise AgentFailed(f"The agent's module {name} failed: {own_words(why)}.") from why
 
 

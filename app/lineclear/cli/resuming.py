@@ -10,7 +10,7 @@ from pathlib import Path
 from lineclear.cli.exits import Exit
 from lineclear.cli.factories import load_factory
 from lineclear.cli.terminal import Terminal
-from lineclear.core.agent.resume import resume
+from lineclear.core.agent.resume import agent_failed, resume
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -18,6 +18,10 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
     factory = load_factory(options.agent)
-    result = asyncio.run(resume(store, factory))
+    try:
+        result = asyncio.run(resume(store, factory))
+    except SystemExit as left:
+        # In a task of the agent's own, which ends the event loop around the run.
+        raise agent_failed(left) from left
     terminal.say(result.output)
     return Exit.DONE

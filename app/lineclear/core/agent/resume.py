@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -79,11 +80,22 @@ async def _go_on(folder: Path, factory: Callable[[Path], Any]) -> ResumeResult:
             output = await executor.resume()
     except _PROTOCOL:
         raise
-    except Exception as why:
-        raise AgentFailed(f"The agent failed: {visible_line(failure_text(why), 400)}") from why
+    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+        raise  # Stopped from outside: nothing failed.
+    except BaseException as why:
+        # An agent that calls sys.exit, even with 0, has not come to its end.
+        raise agent_failed(why) from why
     if output is None:
         raise _nothing(folder)
     return ResumeResult(output)
+
+
+def agent_failed(why: BaseException) -> AgentFailed:
+    """Say that the agent failed by WHY; a `sys.exit` is told as one."""
+    if isinstance(why, SystemExit):
+        code = visible_line(str(why.code or 0), 80)
+        return AgentFailed(f"The agent left with sys.exit({code}) before its run had ended.")
+    return AgentFailed(f"The agent failed: {visible_line(failure_text(why), 400)}")
 
 
 async def _made(folder: Path, factory: Callable[[Path], Any]) -> AgentExecutor:
