@@ -22,7 +22,13 @@ from lineclear.ui.reading.json_tree import FETCH, JsonTree, JsonView
 from lineclear.ui.reading.modify_editor import editable, parsed
 from lineclear.ui.reading.prepared import LINE_GOES_ON, LINE_LIMIT, exact_text, plain_text, raw_text
 from lineclear.ui.reading.steps_tab import StepsModel, step_text
-from lineclear.ui.reading.text_view import PIECE, TextView
+from lineclear.ui.reading.text_view import (
+    CLEARED_AT_ONCE,
+    FIRST_LINES,
+    PIECE,
+    Retired,
+    TextView,
+)
 from tests.ui.sample import NOW, a_row
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
@@ -163,6 +169,29 @@ def test_long_text_comes_in_pieces_and_whole(look, qtbot):
     assert view.toPlainText() == text
 
 
+def test_a_long_text_gives_way_to_another_at_once(look, qtbot):
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.show()
+    view.show_text("\n".join(f"line {number}" for number in range(CLEARED_AT_ONCE + 5_000)))
+    qtbot.waitUntil(view.complete, timeout=20_000)
+    (font, margin) = (view.document().defaultFont(), view.document().documentMargin())
+    view.show_text("short\n\u27e6U+202E\u27e7")
+    assert view.toPlainText() == "short\n\u27e6U+202E\u27e7"
+    assert (view.document().defaultFont(), view.document().documentMargin()) == (font, margin)
+    assert view.document().lastBlock().layout().formats()
+    qtbot.waitUntil(lambda: not view.findChildren(Retired), timeout=10_000)
+
+
+def test_the_first_piece_of_a_text_has_few_lines(look, qtbot):
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.show()
+    view.show_text("\n" * 10_000)
+    assert view.document().blockCount() <= FIRST_LINES + 2
+    assert view.lines_below() >= 9_000
+
+
 def test_the_end_is_in_view_only_at_the_end(look, qtbot):
     view = TextView(look, "text", "Text")
     qtbot.addWidget(view)
@@ -171,6 +200,7 @@ def test_the_end_is_in_view_only_at_the_end(look, qtbot):
     view.show_text("\n".join(str(number) for number in range(500)))
     assert not view.end_in_view()
     assert 400 < view.lines_below() < 500
+    qtbot.waitUntil(view.complete, timeout=10_000)
     view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
     assert view.end_in_view()
     assert view.lines_below() <= 1

@@ -28,6 +28,9 @@ from lineclear.ui.window_state import read_state, write_state
 
 log = logging.getLogger(__name__)
 _WAKE_S = 0.2
+TURN_S = 0.0005
+"""How long a working thread keeps the interpreter while the window's thread wants it, which it does
+some hundred times for one screenful: the usual 5 ms each would add up."""
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -129,6 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(
             "There is no display here, so no window opens; `lineclear list` shows what waits."
         )
+    sys.setswitchinterval(TURN_S)
     app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")

@@ -402,3 +402,12 @@ def test_members_before_a_key_keep_their_number_text():
     assert jsontext.compact(found) == b'{"a":1.50}'
     assert jsontext.members_before("b", b'{"a": 1.50, "a": 2, "b": ') is None
     assert jsontext.members_before("a", b'{"a": ') == {}
+
+
+@given(st.lists(st.sampled_from(["\\", "u0000", "\0", "x"]), max_size=12).map("".join))
+def test_a_nul_is_told_from_text_that_looks_like_its_escape(text):
+    if "\0" in text:
+        with pytest.raises(ValueError, match="NUL"):
+            jsontext.compact(text)
+    else:
+        assert json.loads(jsontext.compact(text)) == text

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from lineclear.core.checkpoints import text as text_module
 from lineclear.core.checkpoints.text import flags_of, reveal, visible, visible_line
 
 ALL_TEXT = st.text(st.characters(), max_size=60)
@@ -135,3 +136,40 @@ def test_a_megabyte_of_plain_text_is_escaped_at_once():
 )
 def test_no_content_makes_escaping_quadratic(text):
     assert best_of(2, lambda: visible(text)) < 1
+
+
+# --- long texts, in pieces ----------------------------------------------------------------------
+
+
+PIECE = 1 << 16
+
+
+@pytest.mark.parametrize("before", [PIECE - 9, PIECE - 3, PIECE - 1, PIECE, PIECE + 1])
+@pytest.mark.parametrize("marks", [4, 5, 40])
+def test_marks_are_counted_across_the_end_of_a_piece(before, marks):
+    shown = visible("a" * before + "\u0301" * marks + "b" * PIECE).text
+    accents = "\u0301" * marks if marks < 5 else "\u27e6U+0301\u27e7" * marks
+    assert shown == "a" * before + accents + "b" * PIECE
+
+
+@pytest.mark.parametrize("unit", ["plain ", "\u202e\x07", "line\n", "\u0416\u0301\t", "\U0001f600"])
+def test_no_call_of_the_interpreter_takes_a_long_text_at_once(unit, monkeypatch):
+    lengths = []
+    whole = text_module._shown_piece
+
+    def counted(text):
+        lengths.append(len(text))
+        return whole(text)
+
+    monkeypatch.setattr(text_module, "_shown_piece", counted)
+    text = unit * (3 * PIECE // len(unit))
+    shown = visible(text).text
+    assert sum(lengths) == len(text)
+    assert max(lengths) <= PIECE + 4
+    assert reveal(shown) == text
+
+
+@given(st.lists(st.integers(0, 2_500), min_size=1, max_size=8))
+def test_a_long_line_is_found_wherever_it_stands(lengths):
+    text = "\n".join("x" * length for length in lengths)
+    assert ("long_line" in flags_of(text)) == (max(lengths) > 2_000)

@@ -45,7 +45,7 @@ _ODD_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _SOUND_ESCAPE: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
 )
-_WRITTEN_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*+\\u0000")
+_WRITTEN_NUL: Final = "\\u0000"
 
 
 class ExactFloat(float):
@@ -433,8 +433,21 @@ class _Writer:
             raise ValueError(f"The value nests deeper than {self._max_depth} levels.")
 
 
+def _holds_nul(text: str) -> bool:
+    # Searched as a plain text: a pattern takes a hundred times as long, in one go.
+    found = text.find(_WRITTEN_NUL)
+    while found >= 0:
+        start = found
+        while start and text[start - 1] == "\\":
+            start -= 1
+        if (found - start) % 2 == 0:
+            return True
+        found = text.find(_WRITTEN_NUL, found + 1)
+    return False
+
+
 def _finish(text: str) -> bytes:
-    if _WRITTEN_NUL.search(text):
+    if _holds_nul(text):
         raise ValueError("A text holds a NUL character, which readers of checkpoints refuse.")
     try:
         return text.encode("utf-8")

@@ -22,6 +22,8 @@ MANY_LINES: Final = 200
 PADDING: Final = 40
 """Blanks in a row that push what follows out of sight."""
 
+_PIECE: Final = 1 << 16
+"""Characters looked at in one go: other threads run between two of them, but not during one."""
 _MARKERS: Final = "⟦⟧⇥⏎"
 _PADDING: Final = re.compile(rf"[ \t\n]{{{PADDING}}}")
 _PLAIN: Final = bytes([*range(0x20, 0x7F), *b"\n\t"])
@@ -75,7 +77,7 @@ def flags_of(text: str) -> tuple[str, ...]:
     flags = set()
     if _is_padded(text):
         flags.add("padding")
-    if len(text) > LONG_LINE and max(map(len, text.split("\n"))) > LONG_LINE:
+    if _has_long_line(text):
         flags.add("long_line")
     if len(text) >= MANY_LINES and text.count("\n") >= MANY_LINES:
         flags.add("many_lines")
@@ -143,7 +145,33 @@ def _is_padded(text: str) -> bool:
     return _PADDING.search(text) is not None
 
 
+def _has_long_line(text: str) -> bool:
+    start = 0
+    while len(text) - start > LONG_LINE:
+        # From the furthest end of a line within the limit: most of the text is jumped over.
+        end = text.rfind("\n", start, start + LONG_LINE + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
+
+
 def _shown(text: str) -> str:
+    if len(text) <= _PIECE:
+        return _shown_piece(text)
+    pieces = []
+    start = 0
+    while start < len(text):
+        end = start + _PIECE
+        # Never between a letter and its marks: how many there are decides how they are shown.
+        while end < len(text) and _flag_of(text[end]) == "mark":
+            end += 1
+        pieces.append(_shown_piece(text[start:end]))
+        start = end
+    return "".join(pieces)
+
+
+def _shown_piece(text: str) -> str:
     if _is_plain(text):
         return text.replace("\t", "⇥").replace("\n", "⏎\n")
     piled = _piled_marks(set(text))
@@ -162,7 +190,9 @@ def _piled_marks(distinct: set[str]) -> re.Pattern[str] | None:
 
 
 def _character_flags(text: str) -> set[str]:
-    distinct = set(text)
+    distinct: set[str] = set()
+    for start in range(0, len(text), _PIECE):
+        distinct.update(text[start : start + _PIECE])
     flags = {_flag_of(character) for character in distinct}
     flags -= {"", "mark"}
     piled = _piled_marks(distinct)

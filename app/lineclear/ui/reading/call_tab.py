@@ -28,6 +28,8 @@ class CallTab(QWidget):
         self.setObjectName("page")
         self.setAccessibleName("Call")
         self._prepared: Prepared | None = None
+        self.shown = ""
+        """The id of the call that is shown."""
         self._text_is_in = False
         self.fields = JsonView(look, "fields", "Arguments")
         self.text = TextView(look, "exactText", "Arguments as exact text")
@@ -60,6 +62,7 @@ class CallTab(QWidget):
     def show_call(self, prepared: Prepared) -> None:
         """Show a call's arguments from their beginning."""
         self._prepared = prepared
+        self.shown = prepared.detail.row.id
         self._text_is_in = False
         arguments = prepared.arguments
         decision = prepared.detail.row.decision

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import (
@@ -22,13 +23,17 @@ _MARK = re.compile("\u27e6[^\u27e7]*\u27e7|[\u23ce\u21e5]|^ *\u2502")
 
 
 def _style(mark: str, t: Tokens) -> QTextCharFormat:
-    style = QTextCharFormat()
-    if mark.startswith("\u27e6"):
-        style.setForeground(QColor(t.stop))
-        style.setBackground(QColor(t.stop_back))
-    else:
-        style.setForeground(QColor(t.muted))
-    return style
+    return _styles(t)[mark.startswith("\u27e6")]
+
+
+@lru_cache(maxsize=4)
+def _styles(t: Tokens) -> tuple[QTextCharFormat, QTextCharFormat]:
+    quiet = QTextCharFormat()
+    quiet.setForeground(QColor(t.muted))
+    loud = QTextCharFormat()
+    loud.setForeground(QColor(t.stop))
+    loud.setBackground(QColor(t.stop_back))
+    return quiet, loud
 
 
 def layout(text: str, font: QFont, width: float, t: Tokens) -> QTextLayout:
@@ -39,11 +44,14 @@ def layout(text: str, font: QFont, width: float, t: Tokens) -> QTextLayout:
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     made.setTextOption(option)
     ranges = []
+    place = units = 0
     for match in _MARK.finditer(shown):
         span = QTextLayout.FormatRange()
         # Qt counts UTF-16 units.
-        span.start = _units(shown[: match.start()])
+        units += _units(shown[place : match.start()])
+        span.start = units
         span.length = _units(match.group())
+        place, units = match.end(), units + span.length
         span.format = _style(match.group(), t)
         ranges.append(span)
     made.setFormats(ranges)
@@ -85,7 +93,9 @@ class TokenHighlighter(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
         """Mark one line."""
+        place = units = 0
         for match in _MARK.finditer(text):
-            start = _units(text[: match.start()])
-            style = _style(match.group(), self._look.tokens)
-            self.setFormat(start, _units(match.group()), style)
+            units += _units(text[place : match.start()])
+            length = _units(match.group())
+            self.setFormat(units, length, _style(match.group(), self._look.tokens))
+            place, units = match.end(), units + length

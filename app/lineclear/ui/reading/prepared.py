@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Detail, Row
 
 LINE_LIMIT = 2_000
@@ -108,7 +108,7 @@ def exact_text(value: Json) -> str:
 
 def plain_text(text: str) -> str:
     """Text of a tool or an agent, line by line, everything odd in it as a token."""
-    lines = (visible(line).text for line in text[:RAW_AT_MOST].split("\n"))
+    lines = map(visible_line, text[:RAW_AT_MOST].split("\n"))
     shown = "\n".join(piece for line in lines for piece in _cut(line))
     if len(text) > RAW_AT_MOST:
         shown += f"\n\u27e6{len(text) - RAW_AT_MOST} more characters\u27e7"
@@ -118,7 +118,7 @@ def plain_text(text: str) -> str:
 def raw_text(raw: bytes) -> str:
     """Bytes of a file as text to look at; what is no UTF-8 becomes visible escapes."""
     text = raw[:RAW_AT_MOST].decode("utf-8", errors="backslashreplace")
-    lines = (visible(line).text for line in text.split("\n"))
+    lines = map(visible_line, text.split("\n"))
     shown = "\n".join(piece for line in lines for piece in _cut(line))
     if len(raw) > RAW_AT_MOST:
         shown += f"\n\u27e6{len(raw) - RAW_AT_MOST} more bytes are in the file\u27e7"
@@ -155,11 +155,13 @@ def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
             yield from _lines(below, depth + 1, "", "," if place < last else "")
         yield f"{pad}]{tail}"
     elif isinstance(value, str) and "\n" in value:
-        parts = value.split("\n")
-        yield f"{pad}{lead}text of {len(parts)} lines{tail}"
-        for place, part in enumerate(parts):
-            mark = "\u23ce" if place < len(parts) - 1 else ""
-            yield f"{pad}  {GUTTER}{visible_line(part)}{mark}"
+        yield f"{pad}{lead}text of {value.count(chr(10)) + 1} lines{tail}"
+        start = 0
+        # Line by line: splitting a long text would keep all threads waiting.
+        while (end := value.find("\n", start)) >= 0:
+            yield f"{pad}  {GUTTER}{visible_line(value[start:end])}\u23ce"
+            start = end + 1
+        yield f"{pad}  {GUTTER}{visible_line(value[start:])}"
     else:
         yield f"{pad}{lead}{_scalar(value)}{tail}"
 
