@@ -146,6 +146,20 @@ class LedgerCustody:
 
         Raises AlreadyDecided where somebody decided otherwise before.
         """
+        room = self._store.room
+        try:
+            return await self._carried_on(passage, run, decision, waits)
+        finally:
+            if passage.unfinished:
+                room.unrecorded.keep(passage.finish_again)
+
+    async def _carried_on(
+        self,
+        passage: Passage,
+        run: Runner,
+        decision: ApprovalDecision | None,
+        waits: Waits | None,
+    ) -> Done:
         step = await self._step(passage, decision, waits)
         if isinstance(step, Settled):
             ran = step.outcome in ("ok", "error")

@@ -175,6 +175,7 @@ class Gate:
         details: dict[str, Any],
     ) -> Call:
         self._run.check_process()
+        self._room.unrecorded.wake()
         refuse_unless_json(tool, "The tool's name")
         if not 1 <= len(tool) <= TOOL_NAME_LIMIT:
             raise TypeError(f"A tool's name has 1 to {TOOL_NAME_LIMIT} characters.")
@@ -228,9 +229,16 @@ class Gate:
         return Ticket(step, passage, self._room, lambda: self._release(lane, passage, closed=True))
 
     def _release(self, lane: Lane, passage: Passage, *, closed: bool) -> None:
-        # A lane with a start that has no outcome serves no other call.
+        # A lane with a start that has no outcome serves no other call until it has one.
         if not passage.unfinished:
             self._lanes.release(lane, closed=closed)
+            return
+
+        def end() -> None:
+            passage.finish_again()
+            self._lanes.release(lane, closed=True)
+
+        self._room.unrecorded.keep(end)
 
 
 class Ticket:
@@ -256,7 +264,10 @@ class Ticket:
     async def finish(
         self, outcome: Literal["ok", "error"], text: str, *, code: str | None = None
     ) -> None:
-        """Record how the call ended, durable on return; raises NotConfirmed."""
+        """Record how the call ended, durable on return.
+
+        Raises NotConfirmed; it is then tried again in the background while this process lives.
+        """
         await self._room.threads.run(self._step(outcome, text, code))
 
     def finish_blocking(
@@ -271,7 +282,9 @@ class Ticket:
         duration = round((time.monotonic() - self._began) * 1000)
 
         def step() -> None:
-            self._passage.finish(outcome, text, code=code, duration_ms=duration)
-            self._release()
+            try:
+                self._passage.finish(outcome, text, code=code, duration_ms=duration)
+            finally:
+                self._release()
 
         return step

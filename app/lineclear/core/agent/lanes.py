@@ -24,6 +24,7 @@ class Lane:
         self.number = number
         self.store = store
         self.key = key
+        self.released = False
 
 
 class Lanes:
@@ -67,8 +68,10 @@ class Lanes:
     def release(self, lane: Lane, *, closed: bool) -> None:
         """Give a lane back; CLOSED: its request surely has an outcome."""
         with self._lock:
-            if self._busy.pop(lane.number, None) is None:
-                return
+            if lane.released:
+                return  # Another call may be in it by now.
+            lane.released = True
+            self._busy.pop(lane.number)
             if not closed:
                 self._unsure.add(lane.number)
             if lane.number > _KEPT_OPEN:

@@ -1,13 +1,16 @@
 """One call's way through the ledger, from asking to its outcome; every step is synchronous.
 
 The steps write to disk and may take their time: callers run them off an event loop. One passage
-is used by one thread at a time.
+is used by one thread at a time; only an end that could not be written may be tried again by
+another.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -101,6 +104,8 @@ class Passage:
         self._refusals = 0
         self._failed_look = ""
         self._running = False
+        self._end: Callable[[], object] | None = None
+        self._ending = threading.Lock()
 
     @property
     def folder(self) -> Path:
@@ -166,8 +171,27 @@ class Passage:
         duration_ms: int | None = None,
     ) -> None:
         """Record how the admitted call ended, durably; raises NotConfirmed."""
-        self._finish(outcome, text, code=code, duration_ms=duration_ms)
-        self._running = False
+        with self._ending:
+            self._end = lambda: self._finish(outcome, text, code=code, duration_ms=duration_ms)
+            self._end()
+            self._running = False
+
+    def finish_again(self) -> None:
+        """Record an end that could not be recorded, if there is one, from any thread.
+
+        Raises NotConfirmed.
+        """
+        with self._ending:
+            if self._end is None or not self._running:
+                return
+            self._end()
+            self._running = False
+        _log.warning(
+            "%s has recorded how %s (%s) ended.",
+            self.call.agent,
+            visible_line(self.call.tool, 60),
+            self.aid[:8],
+        )
 
     def abandon(self, *, withdraw: bool) -> None:
         """Stop waiting: close an open request, or leave it open for a later process."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from lineclear.core.agent.bell import Bell, open_bell
 from lineclear.core.agent.passage import Admitted, Passage, Settled
 from lineclear.core.agent.threads import LedgerThreads
+from lineclear.core.agent.unrecorded import UnrecordedEnds
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.presence import watched
 from lineclear.core.places import default_source
@@ -31,6 +32,7 @@ class WaitingRoom:
 
     def __init__(self, root: Path, source: Path, agent: str) -> None:
         self.threads = LedgerThreads()
+        self.unrecorded = UnrecordedEnds()
         self._bell: Bell = open_bell(root)
         self._source = source
         self._agent = agent
@@ -74,7 +76,8 @@ class WaitingRoom:
             raise
 
     def close(self) -> None:
-        """End the bell and the threads."""
+        """End the bell and the threads, and try a last time to record what could not be."""
+        self.unrecorded.close()
         self._bell.close()
         self.threads.close()
 
