@@ -101,6 +101,35 @@ async def test_r_then_enter_resumes_an_approved_call(inbox, source, until):
     await until(lambda: "once more" in inbox.pane.console.text.toPlainText(), "its output")
 
 
+async def test_what_was_resumed_is_not_resumed_again_while_it_goes_on(inbox, source, until):
+    shown = dead_agent(source)
+    with Store.open(shown.store) as store:
+        decide(store, shown, Verdict("approve"), inbox.flow._bridge.me(), valid_for_s=900)
+    await until(lambda: inbox.model.counts()[Section.HANDED_OVER] == 1, "the row")
+    inbox.sidebar.choose_section(Section.HANDED_OVER)
+    await select(inbox, until, shown.aid)
+    assert "Nothing runs until refund-bot is resumed" in says(inbox, "standing")
+    end = source / "end"
+    code = f"import os, time\nwhile not os.path.exists({str(end)!r}): time.sleep(0.02)"
+    await set_command(inbox, until, code.replace("'", '"'))
+    await until(inbox.pane.bar.resume.isVisible, "Resume")
+    await ready(inbox, until, Act.RESUME)
+    click(inbox.pane.bar.resume)
+    await until(lambda: "was resumed and runs as pid" in says(inbox, "standing"), "that it runs")
+    assert not inbox.pane.bar.resume.isVisible()
+    assert not inbox.pane.set_command.isVisible()
+    assert inbox.pane.bar.take_back.isVisible()
+    # Another look at it, as another window would have: what is recorded tells it too.
+    inbox.flow.show("")
+    inbox.flow.show(shown.aid)
+    await until(lambda: "was resumed and runs as pid" in says(inbox, "standing"), "the record")
+    assert not inbox.pane.bar.resume.isVisible()
+    end.touch()
+    await until(inbox.pane.bar.resume.isVisible, "Resume once more")
+    assert "Nothing runs until refund-bot is resumed" in says(inbox, "standing")
+    await until(lambda: says(inbox, "sentence").startswith("The last resume ended"), "why")
+
+
 async def test_a_command_that_is_none_is_refused(inbox, source, until):
     shown = dead_agent(source)
     await select(inbox, until, shown.aid)

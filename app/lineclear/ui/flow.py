@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
 
-from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
+from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
@@ -26,9 +25,10 @@ from lineclear.ui.hands import Hands
 from lineclear.ui.offers import Offer
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading import editors
-from lineclear.ui.reading.banners import Notice, warning_notices
+from lineclear.ui.reading.banners import Notice, failure_notice, key_notice, warning_notices
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import Prepared, merged
+from lineclear.ui.resumption import Resumption
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.verdicts import Done, Verdicts, parsed_command
 
@@ -82,6 +82,7 @@ class DecisionFlow(QObject):
         self._decided_here: set[str] = set()
         self._hint: tuple[str, float, str] = ("", 0.0, "care")
         self._verdicts = Verdicts(bridge)
+        self._resumption = Resumption()
         self.asking = Asking(pane, self)
         self._me: Person | None = None
         self._new_id = ""
@@ -121,6 +122,7 @@ class DecisionFlow(QObject):
         self._all_warnings = False
         self._frozen = False
         self._hint = ("", 0.0, "care")
+        self._resumption.forget()
         self.arming.show(None)
         self._row = self._model.row(row_id) if row_id else None
         if self._row is None:
@@ -143,6 +145,7 @@ class DecisionFlow(QObject):
         if self._id != row.id or self._frozen:
             return
         self._prepared = prepared
+        self._resumption.read(prepared.detail.launches)
         self._row = merged(self._model.row(row.id) or row, prepared)
         self._pane.show_prepared(prepared)
         self._model.mark_seen(row.id)
@@ -169,11 +172,15 @@ class DecisionFlow(QObject):
             self._me = self._bridge.me()
         lock = None if self._prepared is None else self._prepared.detail.lock
         argv = () if lock is None else lock.argv
-        self._pane.show_row(self._row, datetime.now(UTC), self._me, argv)
+        pid = self._resumption.pid_for(self._row)
+        self._pane.show_row(self._row, datetime.now(UTC), self._me, argv, resumed=pid)
 
     def second(self) -> None:
         """Let the times in the pane go on."""
         if self._row is not None and not self._frozen:
+            if self._resumption.look():
+                self._refresh()
+                self._rearm()
             self._head()
 
     def selection_changed(self) -> None:
@@ -227,6 +234,7 @@ class DecisionFlow(QObject):
             return
         if self._id == row.id and not self._frozen and self._prepared is not None:
             self._prepared = prepared
+            self._resumption.read(prepared.detail.launches)
             self._pane.file.show_file(prepared.detail, prepared.raw)
             self._pane.show_result(prepared)
             self._pane.show_launches(prepared)
@@ -272,14 +280,11 @@ class DecisionFlow(QObject):
         if row.state is State.PENDING and not self._frozen:
             notices += warning_notices(row, None if self._all_warnings else self._show_all_warnings)
         if row.state is State.UNCERTAIN:
-            key = f"The key of this call is {row.id}"
-            notices.append(Notice("note", key, "Copy key", self._copy_key, name="callKey"))
+            notices.append(key_notice(row, lambda: self.hint("Copied.", "ok")))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self.hands.offer(row.id, Offer() if self._busy else self._offer)
-        self._pane.bar.show_offer(self._offer, busy=bool(self._busy))
-        self._pane.set_command.setVisible(self._offer.set_command)
-        self._pane.set_command.setEnabled(not self._busy)
+        self._pane.show_offer(self._offer, busy=bool(self._busy))
         self._show_readiness()
         return fresh
 
@@ -289,10 +294,6 @@ class DecisionFlow(QObject):
             self._rearm()
             self._refresh()
 
-    def _copy_key(self) -> None:
-        QGuiApplication.clipboard().setText(self._id)
-        self.hint("Copied.", "ok")
-
     def _offered(self, row: Row) -> Offer:
         if self._frozen or self._prepared is None:
             return Offer()
@@ -301,14 +302,13 @@ class DecisionFlow(QObject):
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
         if self.asking.denying:
-            return Offer("The agent gets this text instead of a result; nothing runs.")
+            return Offer(offers.denying(row))
         if self.asking.modifying:
-            if not self.asking.reviewing:
-                return Offer("Nothing runs before you have reviewed and approved your changes.")
-            return Offer("The agent runs it with your changes.", "Approve with changes")
+            return offers.MODIFY_REVIEWED if self.asking.reviewing else offers.MODIFYING
         offer = offers.offer(row, *self._model.together(row), word=self.asking.word)
         if row.state is not State.PENDING:
-            return offer
+            pid = self._resumption.pid_for(row)
+            return offers.resumed(offer, pid, ended=self._resumption.ended)
         offer = offers.allowed(row, offer)
         return offer if self._prepared.text else dataclasses.replace(offer, modify=False)
 
@@ -462,13 +462,8 @@ class DecisionFlow(QObject):
         done: Done | None = None
         try:
             done = await work
-        except NotConfirmed as why:
-            text = f"Not confirmed: {why.sentence} Not decided; try again."
-            notice = Notice("stop", text, name="failed")
-        except AlreadyDecided as why:
-            notice = Notice("care", why.sentence, name="failed")
         except LineclearError as why:
-            notice = Notice("stop", why.sentence, name="failed")
+            notice = failure_notice(why)
         finally:
             self._busy = ""
         if done is not None:
@@ -490,6 +485,9 @@ class DecisionFlow(QObject):
         else:
             log, argv = done.launched.log, " ".join(done.launched.argv)
             self._pane.follow(log, argv, show=True)
+            self._resumption.started(done.launched.pid)
+            self._tasks.start(self._reread(row), name="read what was started")
+            self._head()
         self.hint(done.said, "ok")
         self._refresh()
         self.settled.emit(done.origin)

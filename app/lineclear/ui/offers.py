@@ -36,6 +36,17 @@ class Offer:
     """Nothing can resume this agent yet: offer to set a command."""
 
 
+MODIFYING = Offer("Nothing runs before you have reviewed and approved your changes.")
+MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
+
+
+def denying(row: Row) -> str:
+    """What a denial will do, while its reason is being typed."""
+    if row.system != "lineclear":
+        return "Nothing runs. The agent reads this text only when it is resumed from here."
+    return "The agent gets this text instead of a result; nothing runs."
+
+
 def stop_codes(row: Row) -> tuple[str, ...]:
     """The warnings that an approval must name."""
     return tuple(code for code in row.warnings if level_of(code) is Level.STOP)
@@ -88,6 +99,16 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
         return Offer(resume="Resume\u2026", asks=True)
     # Only the operator can know.
     return Offer(sentence=words.warning(MAY_BE_RUNNING), resume="Nothing runs: resume")
+
+
+def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
+    """OFFER while a resume goes on in process PID, or after one ENDED: never a second one."""
+    if pid is not None:
+        told = f"Started as pid {pid}. Output shows what it says."
+        return replace(offer, sentence=told, resume="", asks=False, set_command=False)
+    if ended and offer.resume and not offer.sentence:
+        return replace(offer, sentence="The last resume ended before it came to this. See Output.")
+    return offer
 
 
 def _offer_pending(row: Row, agent: str) -> Offer:

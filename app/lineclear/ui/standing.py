@@ -16,8 +16,12 @@ NOT_PICKED_UP_S = 5.0
 """A live agent that has not started an approved call for this long is said not to answer."""
 
 
-def standing(row: Row, now: datetime, me: Person | None = None) -> str:
-    """One sentence on where a call stands."""
+def standing(
+    row: Row, now: datetime, me: Person | None = None, *, resumed: int | None = None
+) -> str:
+    """One sentence on where a call stands; RESUMED: the process of a resume that goes on."""
+    if resumed is not None:
+        return _resumed(row, now, me, resumed)
     teller = _STANDINGS.get(row.state)
     return teller(row, now, me) if teller is not None else words.STATE_WORDS[row.state] + "."
 
@@ -67,6 +71,17 @@ def _denied(row: Row, now: datetime, me: Person | None) -> str:
     if row.process is Process.DEAD:
         return f"{text}. {words.name(row.agent)} reads it when it is resumed."
     return f"{text}, not read by {words.name(row.agent)} yet."
+
+
+def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
+    runs = f"{words.name(row.agent)} was resumed and runs as pid {pid}"
+    if row.state is State.LAPSED:
+        return f"The approval lapsed. {runs}; it asks again."
+    if row.decision is None:
+        return f"{runs}."
+    if row.state is State.DENIED:
+        return f"{_decided(row, now, me)}{words.quoted(row.decision.reason)} {runs}."
+    return f"{_decided(row, now, me)}. {runs}."
 
 
 def _lapsed(row: Row, now: datetime, me: Person | None) -> str:

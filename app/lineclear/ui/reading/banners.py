@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.warnings import Level, level_of
+from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
@@ -55,6 +57,25 @@ def warning_notices(row: Row, show_all: Callable[[], None] | None = None) -> lis
         text = f"and {told}" if shown else told
         shown.append(Notice("note", text, "Show", show_all, name="warning_notes"))
     return shown
+
+
+def failure_notice(why: LineclearError) -> Notice:
+    """What did not happen, and why."""
+    if isinstance(why, NotConfirmed):
+        text = f"Not confirmed: {why.sentence} Not decided; try again."
+        return Notice("stop", text, name="failed")
+    tone = "care" if isinstance(why, AlreadyDecided) else "stop"
+    return Notice(tone, why.sentence, name="failed")
+
+
+def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
+    """The key by which a call is looked for elsewhere; COPIED is called once it was taken."""
+
+    def copy() -> None:
+        QGuiApplication.clipboard().setText(row.id)
+        copied()
+
+    return Notice("note", f"The key of this call is {row.id}", "Copy key", copy, name="callKey")
 
 
 class Banners(QWidget):

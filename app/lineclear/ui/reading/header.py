@@ -43,14 +43,22 @@ class Header(QWidget):
         box.addSpacing(6)
         box.addWidget(self.budgets)
 
-    def show_row(self, row: Row, now: datetime, me: Person | None, argv: tuple[str, ...]) -> None:
-        """Show a row; call again each second, for its times."""
+    def show_row(
+        self,
+        row: Row,
+        now: datetime,
+        me: Person | None,
+        argv: tuple[str, ...],
+        *,
+        resumed: int | None = None,
+    ) -> None:
+        """Show a row; call again each second, for its times. RESUMED: a resume's process."""
         title = visible_line(row.tool, 120) if row.tool else _untitled(row)
         _set(self.title, title)
         facts = words.header_facts(row, now, argv)
         _set(self.facts, facts)
         self.facts.setToolTip(tooltip(f"{facts} \u00b7 {row.store}"))
-        _set(self.standing, standing(row, now, me))
+        _set(self.standing, standing(row, now, me, resumed=resumed))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )

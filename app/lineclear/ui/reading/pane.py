@@ -16,6 +16,7 @@ from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.console import Console
 from lineclear.ui.decision_bar import DecisionBar
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.offers import Offer
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.editors import TextEditor
@@ -135,9 +136,17 @@ class ReadingPane(QWidget):
         self._pages.setCurrentIndex(0)
         self.console.forget()
 
-    def show_row(self, row: Row, now: datetime, me: Person | None, argv: tuple[str, ...]) -> None:
-        """Show a row's head; again each second, for its times."""
-        self.header.show_row(row, now, me, argv)
+    def show_row(
+        self,
+        row: Row,
+        now: datetime,
+        me: Person | None,
+        argv: tuple[str, ...],
+        *,
+        resumed: int | None = None,
+    ) -> None:
+        """Show a row's head; again each second, for its times. RESUMED: a resume's process."""
+        self.header.show_row(row, now, me, argv, resumed=resumed)
         self._pages.setCurrentIndex(1)
 
     def show_prepared(self, prepared: Prepared) -> None:
@@ -186,6 +195,12 @@ class ReadingPane(QWidget):
 
     def _offer_output(self, *, offered: bool) -> None:
         self.tabs.setTabVisible(self.tabs.indexOf(self.console), offered)
+
+    def show_offer(self, offer: Offer, *, busy: bool) -> None:
+        """Show what can be done with the call; BUSY: something is being done."""
+        self.bar.show_offer(offer, busy=busy)
+        self.set_command.setVisible(offer.set_command)
+        self.set_command.setEnabled(not busy)
 
     def say(self, text: str, tone: str = "muted") -> None:
         """Say one sentence above the bar."""
