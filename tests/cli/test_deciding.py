@@ -1,5 +1,7 @@
+import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -69,6 +71,80 @@ def test_modified_arguments_may_come_from_a_file_or_standard_input(tmp_path):
     (path,) = (store / ".approvals").glob("*.decision.json")
     native = '"native":{"Modify":{"arguments":{"to":"bob","amount":1.0},"note":"less"}}'
     assert native in path.read_text()
+
+
+GUARDED = """
+import asyncio
+from lineclear import Gate
+
+async def main():
+    with Gate("bot") as gate:
+        @gate.guard
+        async def send(to: str, amount: float) -> str:
+            return f"sent {amount} to {to}"
+        print(await send("bob", 10.0), flush=True)
+
+asyncio.run(main())
+"""
+
+
+def test_changed_arguments_that_the_agent_cannot_use_are_refused_with_the_field(home):
+    with subprocess.Popen([sys.executable, "-c", GUARDED], stdout=subprocess.PIPE) as bot:
+        try:
+            row = only_row(state="pending")
+            for arguments, told in (
+                ('{"to":"bob","amount":"7"}', "The argument 'amount' must be a number."),
+                ('{"to":"bob"}', "The argument 'amount' is missing."),
+                ('{"to":"bob","amount":7,"cc":"eve"}', "The argument 'cc' is not taken."),
+            ):
+                done = lineclear("modify", row["id"], "--arguments", arguments)
+                assert done.returncode == 4
+                assert told in done.stderr
+                assert done.stderr.endswith("[invalid_arguments]\n")
+            assert decided(home) == []
+            fitting = '{"to":"bob","amount":7}'
+            assert lineclear("modify", row["id"], "--arguments", fitting).returncode == 0
+            assert bot.communicate(timeout=20)[0] == b"sent 7 to bob\n"
+        finally:
+            bot.kill()
+    done = lineclear("approve", row["id"])
+    assert done.returncode == 3
+    assert re.search(
+        r"send \(.{8}\) was approved with changes by .+ at \d\d:\d\d and ran already\.\n$",
+        done.stderr,
+    )
+
+
+def test_what_the_agent_refused_is_told_with_its_own_words(tmp_path, home):
+    folder = home / "lineclear" / "agents" / "bot" / "1"
+    with agent(tmp_path) as bot:
+        row = only_row()
+        assert lineclear("approve", row["id"]).returncode == 0
+        assert bot.process.wait(20) == 0
+    # As an agent does that could not use what was approved.
+    (path,) = (folder / ".approvals").glob("*.outcome.json")
+    outcome = json.loads(path.read_text())
+    outcome |= {"outcome": "refused", "code": "invalid_arguments"}
+    outcome |= {"result": "", "preview": "The argument 'to' is missing."}
+    outcome["result_sha256"] = hashlib.sha256(b"").hexdigest()
+    path.write_text(json.dumps(outcome))
+    done = lineclear("approve", row["id"])
+    assert done.returncode == 3
+    assert "bot refused the decision: The argument 'to' is missing." in done.stderr
+    assert (
+        "[invalid_arguments]: The argument 'to' is missing." in lineclear("show", row["id"]).stdout
+    )
+
+
+def test_hidden_characters_in_changed_arguments_need_their_code(tmp_path):
+    words = ("--source", tmp_path)
+    foreign(tmp_path)
+    (row,) = listed(*words)
+    changed = ("modify", row["id"], *words, "--arguments", '{"to":"b\u200bob"}')
+    done = lineclear(*changed)
+    assert done.returncode == 4
+    assert done.stderr.endswith(" Having looked, add: --despite invisible [invisible]\n")
+    assert lineclear(*changed, "--despite", "invisible").returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,15 @@ def kind_code(kind):
 
 
 def test_a_refusal_ends_with_its_reason_code():
+    refusal = errors.Refusal("The call changed.", code="changed")
+    assert sentence(refusal) == "The call changed. [changed]"
+
+
+def test_a_refusal_that_a_second_look_cures_says_how():
     refusal = errors.Refusal("The tool's name hides a character.", code="invisible")
-    assert sentence(refusal) == "The tool's name hides a character. [invisible]"
+    assert sentence(refusal) == (
+        "The tool's name hides a character. Having looked, add: --despite invisible [invisible]"
+    )
 
 
 def test_a_file_is_named_even_if_the_sentence_forgot_it():

@@ -90,24 +90,21 @@ def sentence(error: BaseException) -> str:
         path = getattr(error, "path", None)
         if path is not None and os.fspath(path) not in told:
             told = f"{told.rstrip('.')}: {path}."
-        if isinstance(error, errors.AlreadyDecided):
-            return _with_who_and_when(error)
         if exit_code(error) is Exit.REFUSED:
-            return f"{told} [{error.code}]"
+            return _with_code(told, error.code)
         return told
     if isinstance(error, OSError):
         return _os_sentence(error)
     return f"{type(error).__name__}: {error}"
 
 
-def _with_who_and_when(error: errors.AlreadyDecided) -> str:
-    decision = error.decision
-    if decision is None:
-        return error.sentence
-    # Whoever holds a decision has paid for this import.
-    from lineclear.cli import wording  # noqa: PLC0415
+def _with_code(told: str, code: str) -> str:
+    # Whoever was refused has paid for this import.
+    from lineclear.core.checkpoints.warnings import Level, level_of  # noqa: PLC0415
 
-    return f"{error.sentence} It was {wording.decision_words(decision, wording.utc_now())}."
+    if level_of(code) is Level.STOP:
+        told = f"{told} Having looked, add: --despite {code}"
+    return f"{told} [{code}]"
 
 
 def _os_sentence(error: OSError) -> str:

@@ -147,7 +147,8 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
             shown = [*_argument_lines(step.tool_input), "→", *_text_lines(step.observation)]
             _print_section(terminal, heading, shown)
     result = detail.result or row.preview
-    if result:
+    # Why an agent refused a decision stands in the state's line.
+    if result and row.outcome != "refused":
         _print_section(terminal, "Result", _text_lines(result))
 
 

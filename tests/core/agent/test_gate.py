@@ -136,6 +136,7 @@ async def test_modified_arguments_that_do_not_fit_are_refused_before_the_start(
         assert second.block is not None
         assert second.block.again_of == first.aid
         assert operator.records(first).outcome.code == "invalid_arguments"
+        assert why in operator.records(first).outcome.preview
         assert not isinstance(operator.records(first).start, Start)
         operator.approve(second)
 

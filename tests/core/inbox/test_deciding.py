@@ -49,6 +49,55 @@ def refused(row, origin=Origin.KEY, verdict="approve", **said) -> str:
     return caught.value.code
 
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"customer": {"type": "string"}, "amount": {"type": "number"}},
+    "required": ["customer"],
+    "additionalProperties": False,
+}
+
+
+@pytest.mark.parametrize(
+    "arguments,name",
+    [
+        ({"amount": 1}, "customer"),
+        ({"customer": "C-1204", "amuont": 1}, "amuont"),
+        ({"customer": "C-1204", "amount": "1"}, "amount"),
+    ],
+)
+def test_changed_arguments_that_the_agent_would_refuse_are_refused_at_once(
+    source, arguments, name
+):
+    asked(source / "bot" / "1", call(tool_schema=SCHEMA))
+    detail = detail_of(source)
+    with pytest.raises(Refusal, match=f"'{name}'") as caught:
+        decide(detail, Verdict("modify", arguments=arguments), Origin.KEY, Settings())
+    assert caught.value.code == "invalid_arguments"
+    assert only(source).state is State.PENDING
+    fitting = {"customer": "C-1204", "amount": 1}
+    decide(detail, Verdict("modify", arguments=fitting), Origin.KEY, Settings())
+
+
+def test_a_schema_that_what_was_asked_does_not_fit_judges_nothing(source):
+    asked(source / "bot" / "1", call(arguments={"customer": 7}, tool_schema=SCHEMA))
+    decide(detail_of(source), Verdict("modify", arguments={"x": 1}), Origin.KEY, Settings())
+
+
+@pytest.mark.parametrize(
+    "text,code",
+    [("C-\u202e1204", "invisible"), ("C\u200b1204", "invisible"), ("C\x1b[2J", "control")],
+)
+def test_hidden_characters_that_an_operator_types_need_a_second_step(source, text, code):
+    asked(source / "bot" / "1")
+    detail = detail_of(source)
+    verdict = Verdict("modify", arguments={"customer": text})
+    with pytest.raises(Refusal, match="Look again at the changed arguments") as caught:
+        decide(detail, verdict, Origin.KEY, Settings())
+    assert caught.value.code == code
+    decision = decide(detail, verdict, Origin.KEY, Settings(), despite=frozenset({code}))
+    assert decision.shown["despite"] == [code]
+
+
 # --- The gate ----------------------------------------------------------------------------------
 
 

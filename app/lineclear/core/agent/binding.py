@@ -106,15 +106,33 @@ class Binding:
     def schema(self) -> dict[str, Any] | None:
         """Describe the arguments as JSON Schema, as far as the annotations go."""
         properties: dict[str, Any] = {}
-        for name in self._shown:
+        definitions: dict[str, Any] = {}
+        for name, parameter in self._shown.items():
             adapter = self._types.get(name)
-            properties[name] = {} if adapter is None else _schema(adapter)
+            one = {} if adapter is None else _schema(adapter)
+            # References start at the root of the whole schema.
+            own = one.pop("$defs", {})
+            if any(definitions.get(each, known) != known for each, known in own.items()):
+                one = {}  # Two types of one name: the second one stays undescribed.
+            else:
+                definitions |= own
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                one = {"type": "array", "items": one}
+            elif parameter.kind is Parameter.VAR_KEYWORD:
+                one = {"type": "object", "additionalProperties": one}
+            properties[name] = one
         required = [
             name
             for name, parameter in self._shown.items()
             if parameter.default is Parameter.empty and parameter.kind not in _MAY_BE_EMPTY
         ]
-        return {"type": "object", "properties": properties, "required": required}
+        described = {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        }
+        return {**described, "$defs": definitions} if definitions else described
 
     def _refuse_unless_json(self, value: Any, name: str) -> None:
         if name in ("self", "cls"):

@@ -327,7 +327,7 @@ class Passage:
             sentence,
         )
         aid = self.shown.aid
-        if self._finish("refused", code=code) == "late":
+        if self._finish("refused", sentence, code=code) == "late":
             return _AGAIN  # Somebody started on it, or it ended: look what stands.
         if self._refusals >= REFUSALS_ALLOWED:
             raise DecisionRefused(

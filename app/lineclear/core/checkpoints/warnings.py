@@ -45,8 +45,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "marker_char": "It holds the marks that Lineclear itself uses for hidden characters.",
         "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
         "twin": "The same call also waits, runs, or may have run.",
-        "may_be_running": "It may still be running: this file cannot tell. Resume it only if you"
-        " know that nothing runs.",
+        "may_be_running": "It may still be running: this file cannot tell.",
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },
@@ -116,6 +115,11 @@ def call_warnings(checkpoint: Checkpoint, call: PendingCall) -> tuple[str, ...]:
     codes = {*checkpoint.warnings, *call.warnings}
     codes |= {*_tool_name_codes(call.tool), *_argument_codes(call.arguments)}
     return strongest_first(codes)
+
+
+def argument_warnings(arguments: Json) -> tuple[str, ...]:
+    """Codes that arguments alone raise, strongest first: those that an operator typed, too."""
+    return strongest_first(_argument_codes(arguments))
 
 
 def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:

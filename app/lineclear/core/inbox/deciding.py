@@ -10,8 +10,9 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
+from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
+from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import Settings
@@ -106,9 +107,14 @@ def decide(
     told: dict[str, object] = {
         "origin": origin.value,
         "warnings": list(fresh.row.warnings),
-        "despite": sorted(despite & set(fresh.row.warnings)),
+        "despite": sorted(despite & seen),
         "process": fresh.row.process.value,
+    if verdict.arguments is not MISSING:
+        refuse_unfit(fresh.shown, verdict.arguments, despite)
     }
+    seen = {*fresh.row.warnings}
+    if verdict.arguments is not MISSING:
+        seen.update(argument_warnings(verdict.arguments))
     with Store.open(shown.store) as store:
         return ledger.decide(
             store,
@@ -152,7 +158,7 @@ def _refuse_unless_pending(row: Row) -> None:
             f"{_name(row)} may have run already; settle it with a resolution first.", row.id
         )
     if row.closed or row.state is State.DONE:
-        raise AlreadyDecided(f"{_name(row)} has ended already.", row.decision)
+        raise AlreadyDecided(_ended(row), row.decision)
     if row.decision is not None:
         raise AlreadyDecided(_decided(row, row.decision), row.decision)
     if row.state is not State.PENDING:
@@ -173,7 +179,29 @@ def _decided(row: Row, decision: Decision) -> str:
         return f"{_name(row)} was {decision.verdict} at {at} already."
     who = visible_line(decision.by.name, 80)
     why = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
-    return f"{_name(row)} was already {what} by {who} at {at}{why}."
+    return f"{_name(row)} was already {ledger.told(decision)}{why}."
+
+
+_ENDINGS = {
+    "ok": "ran",
+    "error": "failed",
+    "denied": "did not run",
+    "expired": "did not run",
+    "withdrawn": "was withdrawn and did not run",
+    "resolved": "was settled by hand",
+}
+
+
+def _ended(row: Row) -> str:
+    """Say how a call ended that is closed already, and who had decided what."""
+    decision = row.decision
+    first = "" if decision is None else f" was {ledger.told(decision)} and"
+    if row.outcome == "refused":
+        why = visible_line(row.preview or row.reason_code or "", 200).rstrip(".")
+        who = visible_line(row.agent, 80)
+        return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
+    how = _ENDINGS.get(row.outcome or "", "has ended")
+    return f"{_name(row)}{first} {how} already."
 
 
 def _name(row: Row) -> str:

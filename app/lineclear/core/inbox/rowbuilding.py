@@ -118,7 +118,7 @@ def row_of(
         process=how.process,
         pid=_pid(owner, look.lock),
         reason_code=how.code or (outcome.code if outcome is not None else None),
-        reason=how.sentence or None,
+        reason=how.sentence or _refused_because(outcome),
         warnings=codes,
         asked_at=asked_at,
         file_time=_file_time(shown, circumstances.path),
@@ -135,6 +135,13 @@ def row_of(
 
 
 def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:
+def _refused_because(outcome: Outcome | None) -> str | None:
+    """Give the agent's own sentence for a decision that it did not take."""
+    if outcome is None or outcome.outcome != "refused":
+        return None
+    return outcome.preview or None
+
+
     if checkpoint is None:
         return ()
     if call is None:
