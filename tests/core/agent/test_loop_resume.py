@@ -12,7 +12,9 @@ from lineclear import (
     Allow,
     Budget,
     BudgetExceeded,
+    FileCheckpointHandler,
     FileSessionStore,
+    Finish,
     LoopCheckpoint,
     MaxIterationsReached,
     MemorySessionStore,
@@ -482,3 +484,75 @@ async def test_another_executor_cannot_resume_meanwhile(echo, store_path):
                 await second.resume()
         assert await first.resume() == "done"
     assert echo.ran == ["a"]
+
+
+async def test_a_folder_of_a3s_is_held_while_a_run_in_it_goes_on(echo, store_path):
+    place = store_path / "v1" / "loop_checkpoints"
+    place.mkdir(parents=True, mode=0o700)
+    (place / file_name("run-1")).write_bytes(LoopCheckpoint.from_document(a3s_document()).encode())
+    refused: list[str] = []
+
+    class Rival:
+        async def plan(self, inputs, steps):
+            async with executor(Script(), echo, store=store_path, session_id="session-1") as other:
+                with pytest.raises(StoreHeld) as held:
+                    await other.resume()
+            refused.append(held.value.code)
+            return Finish("done")
+
+    async with executor(Rival(), echo, store=store_path, session_id="session-1") as run:
+        assert await run.resume() == "done"
+    assert refused == ["store_held"]
+    assert list(place.iterdir()) == []
+
+
+async def test_of_two_checkpoints_of_a_run_the_further_one_counts(echo, store_path):
+    """It was resumed for a while by a process that had no handler."""
+    turns = [say("a"), say("b"), say("c")]
+    handler = FileCheckpointHandler(store_path)
+    agent = Dying(1, *turns)
+    async with executor(agent, echo, store=store_path, checkpoints=handler) as run:
+        with pytest.raises(Crash):
+            await run.invoke("go")
+    agent = Dying(2, *turns)
+    async with executor(agent, echo, store=store_path) as run:
+        with pytest.raises(Crash):
+            await run.resume()
+    assert echo.ran == ["a", "b"]
+    last = Script(*turns)
+    async with executor(last, echo, store=store_path, checkpoints=handler) as run:
+        assert await run.resume() == "done"
+    assert echo.ran == ["a", "b", "c"]
+
+
+async def test_a_run_that_ended_at_its_budget_is_over_unless_it_is_named(
+    echo, store_path, operator
+):
+    handler = FileCheckpointHandler(store_path)
+    options = {"store": store_path, "checkpoints": handler, "approval": lambda call: Allow()}
+    tools = {"echo": echo}
+    small = Budget(tool_calls=1)
+    async with AgentExecutor(Script(say("a"), say("b")), tools, budget=small, **options) as run:
+        with pytest.raises(BudgetExceeded):
+            await run.invoke("go", run_id="run-1")
+        assert await run.resume() is None
+    # Where it failed is kept: with a larger budget, and on purpose, it goes on.
+    async with AgentExecutor(Script(say("a"), say("b")), tools, **options) as run:
+        assert await run.resume(run_id="run-1") == "done"
+    assert echo.ran == ["a", "b"]
+
+
+async def test_a_decision_needs_a_call_that_waits(echo, store_path):
+    agent = Dying(1, say("a"))
+    async with executor(agent, echo, store=store_path) as run:
+        with pytest.raises(Crash):
+            await run.invoke("go")
+        with pytest.raises(ResumeError, match="nothing to decide"):
+            await run.resume(Allow())
+        assert await run.resume() == "done"
+
+
+@pytest.mark.parametrize("run_id", ["", 7, "half \ud800"])
+async def test_a_run_id_is_a_text(echo, kept, run_id):
+    with pytest.raises(TypeError, match="run's id"):
+        await executor(Script(), echo, kept).invoke("go", run_id=run_id)
