@@ -103,18 +103,18 @@ def decide(
     may_decide(fresh.row, origin, verdict.verdict, despite=despite)
     if verdict.verdict == "modify" and verdict.arguments is MISSING:
         raise Refusal("A modified call needs its arguments.", code="verdict")
+    if verdict.arguments is not MISSING:
+        refuse_unfit(fresh.shown, verdict.arguments, despite)
     alive = fresh.row.process in (Process.ALIVE, Process.ELSEWHERE)
+    seen = {*fresh.row.warnings}
+    if verdict.arguments is not MISSING:
+        seen.update(argument_warnings(verdict.arguments))
     told: dict[str, object] = {
         "origin": origin.value,
         "warnings": list(fresh.row.warnings),
         "despite": sorted(despite & seen),
         "process": fresh.row.process.value,
-    if verdict.arguments is not MISSING:
-        refuse_unfit(fresh.shown, verdict.arguments, despite)
     }
-    seen = {*fresh.row.warnings}
-    if verdict.arguments is not MISSING:
-        seen.update(argument_warnings(verdict.arguments))
     with Store.open(shown.store) as store:
         return ledger.decide(
             store,
@@ -168,16 +168,6 @@ def _refuse_unless_pending(row: Row) -> None:
 
 
 def _decided(row: Row, decision: Decision) -> str:
-    what = {
-        "approve": "approved",
-        "deny": "denied",
-        "modify": "approved with other arguments",
-        "result": "answered",
-    }.get(decision.verdict)
-    at = decision.at.astimezone().strftime("%H:%M")
-    if what is None:
-        return f"{_name(row)} was {decision.verdict} at {at} already."
-    who = visible_line(decision.by.name, 80)
     why = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
     return f"{_name(row)} was already {ledger.told(decision)}{why}."
 

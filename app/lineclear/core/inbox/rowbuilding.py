@@ -19,7 +19,7 @@ from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner
-from lineclear.core.ledger.records import Owner, RequestBlock, Start
+from lineclear.core.ledger.records import Outcome, Owner, RequestBlock, Start
 from lineclear.core.ledger.state import Standing, State
 
 NATIVE_SYSTEM = "lineclear"
@@ -134,7 +134,6 @@ def row_of(
     )
 
 
-def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:
 def _refused_because(outcome: Outcome | None) -> str | None:
     """Give the agent's own sentence for a decision that it did not take."""
     if outcome is None or outcome.outcome != "refused":
@@ -142,6 +141,7 @@ def _refused_because(outcome: Outcome | None) -> str | None:
     return outcome.preview or None
 
 
+def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:
     if checkpoint is None:
         return ()
     if call is None:
