@@ -45,6 +45,8 @@ def test_the_window_watches_until_it_is_ended(tmp_path, home, words):
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         wait_for(lambda: presence.watched(tmp_path), "the window watches")
         (folder,) = (tmp_path / presence.FOLDER).iterdir()
+        # Held first, named a moment later.
+        wait_for(lambda: look(folder).owner is not None, "the lock says who watches")
         owner = look(folder).owner
         assert owner is not None
         if words:

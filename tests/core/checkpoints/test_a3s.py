@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from lineclear.core.checkpoints import jsontext, read_checkpoint
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import (
     LOOP_CHECKPOINT_SCHEMA_VERSION,
     ConfirmationResponse,
@@ -23,6 +23,7 @@ from lineclear.core.checkpoints.a3s import (
     VerificationStatus,
     refusal_text,
 )
+from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
 from tests.badinputs import A3S, FIXTURES, Fixture
 from tests.core.checkpoints.a3s_samples import (

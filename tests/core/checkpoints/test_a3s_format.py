@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.checkpoints import FORMATS, PendingCall, read_checkpoint
 from lineclear.core.checkpoints.a3s import (
     MAX_BYTES,
     NAME,
@@ -18,7 +17,8 @@ from lineclear.core.checkpoints.a3s import (
     legacy_file_name,
     run_id_of,
 )
-from lineclear.core.checkpoints.model import Counters, Entry, Head, Step, Usage
+from lineclear.core.checkpoints.model import Counters, Entry, Head, PendingCall, Step, Usage
+from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.foreign import show_foreign
 from tests.badinputs import FIXTURES

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lineclear.core.checkpoints import read_checkpoint
 from lineclear.core.checkpoints.lc_agents import (
     AgentAction,
     AgentStep,
@@ -21,6 +20,7 @@ from lineclear.core.checkpoints.lc_agents import (
     read_decision,
 )
 from lineclear.core.checkpoints.model import Counters, PendingCall
+from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
 from tests.badinputs import LC_AGENTS, Fixture, document, encoded
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints import (
-    FORMATS,
+from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
     FileRule,
@@ -14,7 +13,8 @@ from lineclear.core.checkpoints import (
     Json,
     PendingCall,
 )
-from lineclear.core.checkpoints import read_checkpoint as read
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.sniff import read_checkpoint as read
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES, document, encoded
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.checkpoints import jsontext, read_checkpoint
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionNode,

@@ -5,13 +5,21 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints import FORMATS, PendingCall, jsontext, read_checkpoint
-from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Entry, Step, Usage
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import (
+    MISSING,
+    Checkpoint,
+    Counters,
+    Entry,
+    PendingCall,
+    Step,
+    Usage,
+)
+from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
 from lineclear.core.checkpoints.starweaver import NAME, Starweaver
 from lineclear.core.checkpoints.warnings import LEVELS, Level, call_warnings
-from lineclear.core.errors import Refusal, Unreadable
-from lineclear.core.ledger.foreign import claim, show_foreign
-from lineclear.core.ledger.store import Store
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.foreign import show_foreign
 from tests.badinputs import FIXTURES
 from tests.core.checkpoints.a3s_samples import raw
 from tests.core.checkpoints.starweaver_samples import (
@@ -560,16 +568,6 @@ def test_a_file_on_disk_is_shown_call_by_call(tmp_path: Path):
     assert stopped.call is None
     assert stopped.checkpoint.resumable
     assert jsontext.canonical(stopped.checkpoint.document)
-
-
-def test_one_call_of_several_is_never_resumed_by_itself(tmp_path: Path):
-    tmp_path.chmod(0o700)
-    path = tmp_path / "run_1.checkpoint.json"
-    path.write_bytes(raw(starweaver_document(waiting_state())))
-    (shown,) = show_foreign(path)
-    with Store.open(tmp_path) as store, pytest.raises(Refusal) as why:
-        claim(store, shown)
-    assert why.value.code == "held"
 
 
 @pytest.mark.parametrize("key", ["checkpoint_id", "node", "resume", "state", "run_id"])

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineclear.core.checkpoints import FORMATS, Json, read_checkpoint
+from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
 from lineclear.core.checkpoints.starweaver import (
     AgentHitlError,
     AgentHitlResults,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints import read_checkpoint
 from lineclear.core.checkpoints.jsontext import pretty
+from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.checkpoints.warnings import (
     LEVELS,
     SENTENCES,

@@ -351,7 +351,8 @@ def test_a_deaf_listener_is_replaced_and_at_last_given_up(source, monkeypatch):
     try:
         with Window(watching(source)) as window:
             window.wait(
-                lambda one: one.health and "does not tell of changes" in one.health[0].sentence
+                lambda one: one.health and "does not tell of changes" in one.health[0].sentence,
+                seconds=50,  # three listeners in turn, with growing pauses between them
             )
             assert window.health[0].ok
             assert len(born) == watch._DEAF_LISTENERS

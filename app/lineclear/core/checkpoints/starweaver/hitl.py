@@ -17,12 +17,12 @@ from lineclear.core.checkpoints.serde import Omitted, Record, unreadable
 from lineclear.core.checkpoints.starweaver.accounting import Metadata
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import LineclearError
+from lineclear.core.errors import Refusal
 
 _T = TypeVar("_T")
 
 
-class AgentHitlError(LineclearError):
+class AgentHitlError(Refusal):
     """Decisions that starweaver would not take.
 
     `code`: not_waiting, no_pending_hitl, unknown_approval, unknown_deferred, duplicate_decision,
