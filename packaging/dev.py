@@ -392,7 +392,8 @@ def run_tests(env: dict[str, str], *, quick: bool, pytest_arguments: list[str]) 
         The exit code of the check that failed, or 0.
     """
     python = program("python")
-    pytest = [python, "-m", "pytest"]
+    # A file stays on one worker: its tests share what is dear to make, as the frozen bundle.
+    pytest = [python, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
     if quick:
         pytest += ["-m", "not stress and not e2e and not bundle"]
     steps = (
