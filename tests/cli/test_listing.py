@@ -24,6 +24,7 @@ KEYS: dict[str, Any] = {
     "limits": dict,
     "usage": (dict, type(None)),
     "process": str,
+    "kind": str,
     "reason_code": (str, type(None)),
     "warnings": list,
     "asked_at": (str, type(None)),

@@ -44,12 +44,16 @@ def next_commands(row: Row) -> Iterator[str]:
         yield f"lineclear resolve {row.id} --ask-again"
     elif row.state in (State.APPROVED, State.HELD):
         yield f"lineclear take-back {row.id}"
-        yield from _resumes(row)
+        if row.state is not State.HELD:
+            yield from _resumes(row)
     elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):
         yield from _resumes(row)
 
 
 def _decisions(row: Row) -> Iterator[str]:
+    if row.kind == "deferred":
+        yield f"lineclear answer {row.id} --status completed --response JSON"
+        return
     if not any(wording.warning_level(code) is Level.BLOCKED for code in row.warnings):
         despite = "".join(f" --despite {code}" for code in wording.stops(row))
         yield f"lineclear approve {row.id}{despite}"

@@ -36,13 +36,19 @@ _RESOLUTIONS: Final = {
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Find the call and give the verdict."""
     # Wrong arguments are told before anything is scanned.
-    arguments = _arguments(options) if options.command == "modify" else MISSING
+    arguments = MISSING
+    if options.command == "modify":
+        arguments = _json_of("arguments", options.arguments, options.arguments_file)
+    elif options.command == "answer" and (options.response, options.response_file) != (None, None):
+        arguments = _json_of("response", options.response, options.response_file)
     _check_words(options)
     settings, detail = detail_of(options)
     match options.command:
         case "take-back":
             deciding.take_back(detail, settings)
             _tell(options, terminal, detail, "Taken back: nothing runs.", {"taken_back": True})
+        case "answer":
+            _answer(options, terminal, settings, detail, arguments)
         case "resolve":
             _resolve(options, terminal, settings, detail)
         case _:
@@ -114,23 +120,41 @@ def _resolve(
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
 
 
-def _arguments(options: argparse.Namespace) -> Json:
-    if options.arguments is not None:
-        text, name = options.arguments, "--arguments"
+def _answer(
+    options: argparse.Namespace,
+    terminal: Terminal,
+    settings: Settings,
+    detail: Detail,
+    response: Json,
+) -> None:
+    despite = frozenset(options.despite)
+    decision = deciding.answer(
+        detail, options.status, response, Origin.CLI, settings, note=options.note, despite=despite
+    )
+    told = f"Answered: {options.status}. {advice.after_approval(detail.row)}"
+    _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
+
+
+def _json_of(flag: str, given: str | None, file: str | None) -> Json:
+    if given is not None:
+        text, name = given, f"--{flag}"
     else:
-        text, name = _read_text(options.arguments_file), "--arguments-file"
+        assert file is not None
+        text, name = _read_text(file, f"--{flag}-file"), f"--{flag}-file"
     try:
         return jsontext.parse_value(text)
     except Unreadable as why:
-        raise UsageError(f"`{name}` is no JSON to run with: {why.sentence} [{why.code}]") from why
+        raise UsageError(
+            f"`{name}` is no JSON that can be given: {why.sentence} [{why.code}]"
+        ) from why
 
 
-def _read_text(name: str) -> str:
+def _read_text(name: str, flag: str) -> str:
     raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as why:
-        raise UsageError(f"`--arguments-file` {name} is not UTF-8 text.") from why
+        raise UsageError(f"`{flag}` {name} is not UTF-8 text.") from why
 
 
 def _record_json(record: Record) -> dict[str, Any]:

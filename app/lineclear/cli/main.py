@@ -68,7 +68,7 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
             from lineclear.cli import watching
 
             return watching.run
-        case "approve" | "deny" | "modify" | "take-back" | "resolve":
+        case "approve" | "deny" | "modify" | "answer" | "take-back" | "resolve":
             from lineclear.cli import deciding
 
             return deciding.run

@@ -176,6 +176,19 @@ def _deciding(commands: Commands[Parser]) -> None:
     modify.add_argument("--note", metavar="TEXT", help="a note for the record and the agent")
     _add_despite(modify)
 
+    answer = _add(
+        commands, "answer", "give the result of a call that runs elsewhere", json=True, sources=True
+    )
+    _add_id(answer)
+    answer.add_argument("--status", required=True, choices=["completed", "failed", "cancelled"])
+    response = answer.add_mutually_exclusive_group()
+    response.add_argument("--response", metavar="JSON", help="what the agent gets")
+    response.add_argument(
+        "--response-file", metavar="FILE", help="read it from a file, - for standard input"
+    )
+    answer.add_argument("--note", metavar="TEXT", help="a note for the record and the agent")
+    _add_despite(answer)
+
     take_back = _add(
         commands,
         "take-back",

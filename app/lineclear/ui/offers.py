@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
@@ -73,9 +73,10 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         return offered
     if row.state in (State.APPROVED, State.HELD):
         running = row.process in (Process.ALIVE, Process.ELSEWHERE)
+        waits = row.state is State.HELD
         return Offer(
             take_back=True,
-            resume="" if running or not row.resumable_by else "Resume",
+            resume="" if running or waits or not row.resumable_by else "Resume",
             set_command=not running and not row.resumable_by,
         )
     if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
@@ -98,7 +99,7 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not word:
         return Offer(resume="Resume\u2026", asks=True)
     # Only the operator can know.
-    return Offer(sentence=words.warning(MAY_BE_RUNNING), resume="Nothing runs: resume")
+    return Offer(sentence=ASK_FOR_WORD, resume="Nothing runs: resume")
 
 
 def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
@@ -184,7 +185,7 @@ def readiness(state: Readiness, lines_below: int = 0) -> str:
             return f"{words.count(lines_below, 'line')} below not seen \u00b7 End"
         return "Not all of it was seen \u00b7 End"
     if state.need is Need.FLAG:
-        return "The flagged place was not seen yet."
+        return "A flagged place was not seen yet \u00b7 F8"
     return "Ready in a moment\u2026"
 
 

@@ -35,6 +35,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "store": "/srv/bot/1",
         "agent": "bot",
         "tool": None,
+        "kind": "approval",
         "arguments": None,
         "iteration": None,
         "tool_calls": None,

@@ -264,7 +264,13 @@ class LcAgents(Format):
         )
 
     def native_decision(
-        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+        self,
+        call: PendingCall,
+        verdict: str,
+        *,
+        arguments: Json = MISSING,
+        text: str = "",
+        by: str = "",  # noqa: ARG002
     ) -> Json:
         """Give a verdict as an `ApprovalDecision`; raises ValueError for an unknown verdict."""
         if verdict == "approve":

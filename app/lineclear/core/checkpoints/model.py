@@ -194,12 +194,19 @@ class Format(Protocol):
         """Validate and normalise; raises Unreadable with a reason code."""
 
     def native_decision(
-        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+        self,
+        call: PendingCall,
+        verdict: str,
+        *,
+        arguments: Json = MISSING,
+        text: str = "",
+        by: str = "",
     ) -> Json:
         """Give a verdict in the system's own form (`"Allow"`, `{"Modify": ...}`).
 
         `arguments` are those of a modify and the answer of a result; `text` is the reason or
-        note. Raises ValueError (a sentence) for what the system has no form for.
+        note, `by` who decided, by the name that they call themselves. Raises ValueError (a
+        sentence) for what the system has no form for.
         """
 
     def arguments_path(self) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lineclear.core.checkpoints.model import Counters
-from lineclear.core.checkpoints.warnings import strongest_first
+from lineclear.core.checkpoints.warnings import SENTENCES, strongest_first
 from lineclear.core.ledger.calls import Shown
 
 OLD_AFTER = timedelta(hours=4)
 MAY_BE_RUNNING = "may_be_running"
 """Of a run that left no call to approve: nobody can tell whether its process lives."""
+ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
 
 
 @dataclass(frozen=True, slots=True)

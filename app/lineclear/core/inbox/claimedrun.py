@@ -6,18 +6,18 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox import outputlog
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.rows import Detail, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.walk import own_names
-from lineclear.core.ledger import foreign
+from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
@@ -53,6 +53,8 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
             raise no_command(store)
         if shown.call is None:
             return _resume(opened, shown, setting)
+        if handover.takes_together(shown):
+            return _run_together(opened, shown, setting)
         verified = _verified(opened, shown)
         claimed = foreign.claim(opened, shown)
         try:
@@ -64,10 +66,50 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         if not won:
             raise Refusal("Another relaunch of this call came first.", code="started")
         argv = filled(setting, claimed.folder, aid, claimed.checkpoint)
-        decision = record_name("decision", seq=None, aid=aid)
-        told = {"LINECLEAR_DECISION": os.fspath(store / APPROVALS / decision)}
-        denied = verified.decision.verdict == "deny"
-        return _run(opened, shown, argv, setting, told, recorded=denied)
+        ends = () if verified.decision.verdict == "deny" else (shown,)
+        return _run(opened, ends, argv, setting, _told(opened, shown))
+
+
+def _told(store: Store, shown: Shown) -> dict[str, str]:
+    decision = record_name("decision", seq=None, aid=shown.aid)
+    return {"LINECLEAR_DECISION": os.fspath(store.path / APPROVALS / decision)}
+
+
+def _run_together(store: Store, shown: Shown, setting: LaunchSetting) -> int:
+    """Resume a run that takes the decisions on all its calls at once: each call is started."""
+    ready = handover.hand_over(store, shown)
+    if ready is None:
+        raise Refusal("Not every call of this run is decided yet.", code="held")
+    verified = [(call, _verified(store, call)) for call in ready.calls]
+    claimed = foreign.claim(store, shown)
+    started = _win_together(store, verified)
+    argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
+    told = {**_told(store, shown), "LINECLEAR_RESULTS": os.fspath(ready.path)}
+    return _run(store, started, argv, setting, told)
+
+
+def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> tuple[Shown, ...]:
+    """Take the place of the only relaunch of every call of a run; give those that were started.
+
+    Any of them may have been taken back meanwhile: then none runs.
+    """
+    started: list[Shown] = []
+    try:
+        # Starts before outcomes: a kill in between is seen.
+        for shown, one in verified:
+            if one.decision.verdict != "deny":
+                if not _win(store, shown, one):
+                    raise Refusal("Another relaunch of this run came first.", code="started")
+                started.append(shown)
+        for shown, one in verified:
+            if one.decision.verdict == "deny" and not _win(store, shown, one) and not started:
+                raise Refusal("Another relaunch of this run came first.", code="started")
+    except LineclearError:
+        for shown in started:
+            with suppress(LineclearError):
+                finish(store, shown, "error", result="Not started: the run was not resumed.")
+        raise
+    return tuple(started)
 
 
 def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
@@ -77,12 +119,12 @@ def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
     launches = store.known_records(None, shown.aid).launches
     ours = next((one for one in launches if _runs_on_word(one)), None)
     if ours is None:
-        raise Refusal(SENTENCES[MAY_BE_RUNNING], code=MAY_BE_RUNNING)
+        raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
     claimed = foreign.claim(store, shown)
     if not begin_resumed(store, shown, ours):
         raise Refusal("Another relaunch of this run came first.", code="started")
     argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
-    return _run(store, shown, argv, setting, {}, recorded=False)
+    return _run(store, (shown,), argv, setting, {})
 
 
 def _runs_on_word(launch: Launch) -> bool:
@@ -151,14 +193,12 @@ def _verified(store: Store, shown: Shown) -> Verified:
 
 def _run(
     store: Store,
-    shown: Shown,
+    ends: Sequence[Shown],
     argv: tuple[str, ...],
     setting: LaunchSetting,
     told: dict[str, str],
-    *,
-    recorded: bool,
 ) -> int:
-    """Run the command to its end; RECORDED: the call's outcome stands already."""
+    """Run the command to its end, which is the outcome of ENDS; those of others stand already."""
     began = time.monotonic()
     source, sink = os.pipe()
     try:
@@ -174,7 +214,7 @@ def _run(
     except OSError as why:
         os.close(source)
         sentence = f"{path_text(argv[0])} could not be started: {why.strerror}."
-        if not recorded:
+        for shown in ends:
             finish(store, shown, "error", result=sentence, exit_code=outputlog.NOT_STARTED)
         raise Refusal(sentence, code="no_program") from why
     finally:
@@ -185,7 +225,7 @@ def _run(
     code = child.wait()
     # Children of the command may hold its output open for ever; its own words are in by now.
     reader.join(_DRAIN_S)
-    if not recorded:
+    for shown in ends:
         finish(
             store,
             shown,

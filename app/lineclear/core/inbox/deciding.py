@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
-from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
@@ -60,6 +60,12 @@ def may_decide(
     if verdict not in _GIVEN:
         raise Refusal(f"{verdict} is no verdict that a person gives.", code="verdict")
     _refuse_unless_pending(row)
+    if row.kind == "deferred" and verdict != "result":
+        raise Refusal(
+            f"{_name(row)} takes an answer, not an approval: lineclear answer {row.id}"
+            " --status completed, failed or cancelled.",
+            code="unsupported",
+        )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():
         raise Refusal(
             "This command runs below the agent that asked, and an agent never answers itself.",
@@ -123,6 +129,28 @@ def decide(
             operator(settings),
             valid_for_s=settings.valid_live_s if alive else settings.valid_dead_s,
         )
+
+
+def answer(
+    detail: Detail,
+    status: str,
+    response: Json,
+    origin: Origin,
+    settings: Settings,
+    *,
+    note: str | None = None,
+    despite: frozenset[str] = frozenset(),
+) -> Decision:
+    """Give the result of a call whose tool runs elsewhere; RESPONSE may be MISSING.
+
+    STATUS is `completed`, `failed` or `cancelled`. Raises Refusal (`unsupported`: it takes no
+    answer, or not this one), and what `decide` raises.
+    """
+    if detail.row.kind != "deferred":
+        raise Refusal(f"{_name(detail.row)} takes no answer.", code="unsupported")
+    said = {"status": status} if response is MISSING else {"status": status, "response": response}
+    verdict = Verdict("result", result=said, note=note)
+    return decide(detail, verdict, origin, settings, despite=despite)
 
 
 def take_back(detail: Detail, settings: Settings) -> None:

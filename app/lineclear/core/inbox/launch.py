@@ -13,10 +13,9 @@ from pathlib import Path
 
 from lineclear.core import frozen
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
 from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
 from lineclear.core.inbox.deciding import operator
@@ -86,7 +85,7 @@ def relaunch(
     _refuse_unless_resumable(row)
     word = despite & {MAY_BE_RUNNING} & set(row.warnings)
     if MAY_BE_RUNNING in row.warnings and not word:
-        raise Refusal(SENTENCES[MAY_BE_RUNNING], code=MAY_BE_RUNNING)
+        raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
     setting = _setting(row, settings)
     with Store.open(row.store) as store:
         if store.owner_uid != os.geteuid():
@@ -133,6 +132,12 @@ def _refuse_unless_resumable(row: Row) -> None:
     if row.state in (State.UNREADABLE, State.STRAY, State.DAMAGED):
         raise Refusal(
             row.reason or "This call cannot be read.", code=row.reason_code or row.state.value
+        )
+    if row.state is State.HELD:
+        raise Refusal(
+            "It is held until every call of its run is decided; its agent takes all decisions at"
+            " once.",
+            code="held",
         )
     if row.state is State.RUNNING:
         raise Refusal("The agent is running this call.", code="alive")

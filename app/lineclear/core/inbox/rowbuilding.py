@@ -106,6 +106,7 @@ def row_of(
         outcome=None if outcome is None else outcome.outcome,
         tool=None if call is None else call.tool,
         arguments=MISSING if call is None else call.arguments,
+        kind="approval" if call is None else call.kind,
         item="" if shown is None else shown.item,
         seq=records.seq,
         sha256=None if shown is None else shown.sha256,

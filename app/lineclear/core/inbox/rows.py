@@ -37,6 +37,8 @@ class Row:
     tool: str | None = None
     arguments: Json = MISSING
     """The asked arguments; MISSING where there are none to show."""
+    kind: str = "approval"
+    """What the call takes: `approval` a verdict, `deferred` an answer."""
     item: str = ""
     seq: int | None = None
     sha256: str | None = None
@@ -112,6 +114,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "store": path_text(row.store),
         "agent": row.agent,
         "tool": row.tool,
+        "kind": row.kind,
         "arguments": None if row.arguments is MISSING else row.arguments,
         "iteration": row.counters.iteration,
         "tool_calls": row.counters.tool_calls,

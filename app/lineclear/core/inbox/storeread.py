@@ -26,7 +26,7 @@ from lineclear.core.inbox.rowbuilding import (
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
-from lineclear.core.ledger import endings, foreign, lock
+from lineclear.core.ledger import endings, foreign, handover, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import (
@@ -321,19 +321,24 @@ class StoreReader:
                 if why.code != "absent":
                     yield Call(broken_row(look.place, why.code, why.sentence, path))
                 continue
+            held = _held(store, calls[0])
             for shown in calls:
                 if shown.call is None and not shown.checkpoint.resumable:
                     # A run that goes on by itself: nothing to decide and nothing to resume.
                     continue
                 present.add(shown.aid)
-                yield self._foreign(store, look, shown, claimed)
+                yield self._foreign(store, look, shown, claimed, held=held)
         if store.ledger_fd is not None:
             yield from self._gone_calls(store, look, read, present)
 
-    def _foreign(self, store: Store, look: Look, shown: Shown, claimed: str | None) -> Call:
+    def _foreign(
+        self, store: Store, look: Look, shown: Shown, claimed: str | None, *, held: _Held | None
+    ) -> Call:
         records, how = _observe(store, (None, shown.aid), look, shown)
         if shown.call is None and how.state is State.PENDING:
             how = replace(how, state=State.RESUMABLE)
+        if held is not None and how.state in {State.APPROVED, State.DENIED}:
+            how = replace(how, state=State.HELD, code=held.code, sentence=held.sentence)
         is_claimed = claimed == shown.aid and records.start is None
         circumstances = Circumstances(path=shown.path, claimed=is_claimed)
         return Call(row_of(self.settings, look, records, how, circumstances), records)
@@ -405,6 +410,27 @@ def _observe(
         records = replace(records, request=shown)
     process = look.lock.process if store.native else Process.UNKNOWN
     return records, standing(records, look.now, lock=process, starter=starter)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """Why decisions are not handed over: one is missing, or what is said here."""
+
+    code: str | None = None
+    sentence: str = ""
+
+
+def _held(store: Store, shown: Shown) -> _Held | None:
+    """Tell whether decisions on the calls of a checkpoint wait for each other.
+
+    When none is missing they are put together, if whoever gave the last one did not.
+    """
+    if not handover.takes_together(shown):
+        return None
+    try:
+        return _Held() if handover.hand_over(store, shown) is None else None
+    except LineclearError as why:
+        return _Held(why.code, why.sentence)
 
 
 def _beside_running(calls: list[Call]) -> list[Call]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,12 +14,13 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import AlreadyDecided, Refusal, Unreadable
+from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
+from lineclear.core.ledger.handover import hand_over, takes_together
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
@@ -35,6 +37,7 @@ from lineclear.core.ledger.records import (
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
+_log = logging.getLogger(__name__)
 MAX_DECISION_BYTES = 16 << 20
 _DONE = {
     "approve": "approved",
@@ -90,11 +93,23 @@ def decide(
         store.commit("request", None, shown.aid, shown.raw)
         _refuse_changed_request(store, shown)
     if store.commit("decision", shown.seq, shown.aid, data) is Commit.WON:
+        _hand_over(store, shown)
         return decision
     ours = _standing(store, shown, verdict)
     if ours is not None:
         return ours
     raise _already(store, shown)
+
+
+def _hand_over(store: Store, shown: Shown) -> None:
+    """Put the results of a run together when this was its last decision."""
+    if store.native or not takes_together(shown):
+        return
+    try:
+        hand_over(store, shown)
+    except LineclearError as why:
+        # The decision stands; whoever looks next puts them together.
+        _log.warning("The results of a run are not put together yet: %s", why.sentence)
 
 
 def take_back(store: Store, shown: Shown, by: Person) -> None:
@@ -169,6 +184,7 @@ def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s:
         _refuse_unshowable(verdict.arguments)
         said["arguments"] = verdict.arguments
     if verdict.result is not MISSING:
+        _refuse_unshowable(verdict.result, "The answer")
         said["result"] = verdict.result
     if verdict.reason is not None:
         said["reason"] = verdict.reason
@@ -183,7 +199,7 @@ def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s:
             system = FORMATS[shown.checkpoint.system]
             given = verdict.result if verdict.verdict == "result" else verdict.arguments
             said["native"] = system.native_decision(
-                call, verdict.verdict, arguments=given, text=text
+                call, verdict.verdict, arguments=given, text=text, by=by.name
             )
         except ValueError as why:
             raise Refusal(str(why), code="unsupported") from why
@@ -220,15 +236,15 @@ def _encoded(decision: Decision) -> bytes:
     return data
 
 
-def _refuse_unshowable(arguments: Json) -> None:
+def _refuse_unshowable(arguments: Json, what: str = "The changed arguments") -> None:
     if jsontext.depth(arguments) > jsontext.MAX_DEPTH_TYPED:
         raise Refusal(
-            f"The changed arguments nest deeper than {jsontext.MAX_DEPTH_TYPED} levels.",
+            f"{what} nest deeper than {jsontext.MAX_DEPTH_TYPED} levels.",
             code="too_deep",
         )
     if jsontext.count_keys(arguments) > jsontext.MAX_KEYS:
         raise Refusal(
-            f"The changed arguments hold more than {jsontext.MAX_KEYS:,} keys.",
+            f"{what} hold more than {jsontext.MAX_KEYS:,} keys.",
             code="too_many_keys",
         )
 

@@ -152,16 +152,9 @@ def claim(store: Store, shown: Shown) -> Claimed:
     decides who runs it. What was moved and is not the one shown is put back, never over another.
 
     Raises Refusal: `started`, `changed`, `gone`, `superseded` (a newer checkpoint stands where it
-    was), `held` (its system takes the decisions of a run only all at once, never one call's);
-    NotConfirmed; StoreRefused (`no_exclusive_publish`).
+    was); NotConfirmed; StoreRefused (`no_exclusive_publish`).
     """
     _refuse_started(store, shown)
-    if shown.call is not None and FORMATS[shown.checkpoint.system].together:
-        raise Refusal(
-            "This call is one of a run whose decisions are handed over together; it is not resumed"
-            " by itself.",
-            code="held",
-        )
     if shown.path is None or not FORMATS[shown.checkpoint.system].claim_by_rename:
         verify_file(store, shown)
         assert shown.path is not None

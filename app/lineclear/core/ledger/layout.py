@@ -61,6 +61,11 @@ def launch_log_name(*, seq: int | None, aid: str, n: int) -> str:
     return record_name("launch", seq=seq, aid=aid, n=n).removesuffix(".json") + ".log"
 
 
+def results_name(sha256: str) -> str:
+    """Name the results of a checkpoint that holds several calls, by the digest of its bytes."""
+    return f"{sha256[:32]}.results.json"
+
+
 def parse_name(name: str) -> RecordName | None:
     """Parse a file name of `.approvals`; None for what is no record name."""
     match = _NAME.fullmatch(name)

@@ -114,7 +114,13 @@ class A3s(Format):
         )
 
     def native_decision(
-        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+        self,
+        call: PendingCall,
+        verdict: str,
+        *,
+        arguments: Json = MISSING,
+        text: str = "",
+        by: str = "",  # noqa: ARG002
     ) -> Json:
         """Give the answer to a confirmation; raises ValueError for anything but yes and no."""
         if verdict == "approve" and arguments is MISSING:

@@ -93,7 +93,13 @@ class Starweaver(Format):
         )
 
     def native_decision(
-        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+        self,
+        call: PendingCall,
+        verdict: str,
+        *,
+        arguments: Json = MISSING,
+        text: str = "",
+        by: str = "",
     ) -> Json:
         """Give a `ToolApprovalDecision`, or for a deferred call a `DeferredToolResult`.
 
@@ -107,13 +113,15 @@ class Starweaver(Format):
         if verdict == "result":
             return _result(call, arguments, text)
         if verdict == "approve":
-            return Approved(reason=text or None).document()
+            return Approved(decided_by=by or None, reason=text or None).document()
         if verdict == "deny":
-            return Denied(reason=text or None).document()
+            return Denied(decided_by=by or None, reason=text or None).document()
         if verdict == "modify" and arguments is None:
             raise ValueError("starweaver cannot replace the arguments by null.")
         if verdict == "modify" and arguments is not MISSING:
-            return Approved(reason=text or None, override_arguments=arguments).document()
+            return Approved(
+                decided_by=by or None, reason=text or None, override_arguments=arguments
+            ).document()
         raise ValueError(f"starweaver knows no verdict '{verdict}' for {tool}.")
 
     def arguments_path(self) -> tuple[str, ...]:

@@ -1,0 +1,107 @@
+"""Decisions that a system takes only together: put together once all calls of a run have theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Refusal, Unreadable
+from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.fit import misfit
+from lineclear.core.ledger.foreign import foreign_aid
+from lineclear.core.ledger.layout import APPROVALS, results_name
+from lineclear.core.ledger.records import Decision, Revoked
+from lineclear.core.ledger.store import Shown, Store
+
+_GIVEN = frozenset({"approve", "deny", "modify", "result"})
+_MAX_BYTES = 256 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """All decisions of one checkpoint, in the form that its system takes."""
+
+    path: Path
+    """The results file."""
+    calls: tuple[Shown, ...]
+
+
+def takes_together(shown: Shown) -> bool:
+    """Tell whether a decision on this call waits for those on its siblings."""
+    return shown.call is not None and FORMATS[shown.checkpoint.system].together
+
+
+def siblings(shown: Shown) -> tuple[Shown, ...]:
+    """Give all calls of the checkpoint file that was SHOWN, itself among them."""
+    file = shown.file
+    if file is None:
+        return (shown,)
+    return tuple(
+        replace(shown, aid=foreign_aid(file, call.item), item=call.item)
+        for call in shown.checkpoint.calls
+    )
+
+
+def hand_over(store: Store, shown: Shown) -> Handover | None:
+    """Put the results of a checkpoint together and commit them; None while a decision is missing.
+
+    Anyone may, at any time: what the file says follows from the decisions alone. Raises Refusal
+    (`damaged`: other results stand there), NotConfirmed, what `Format.results` raises, and
+    Unreadable where a look failed for a moment.
+    """
+    calls = siblings(shown)
+    if shown.file is None or store.ledger_fd is None:
+        return None
+    decided: dict[str, Any] = {}
+    for call in calls:
+        decision = _decision(store, call)
+        if decision is None:
+            return None
+        decided[call.item] = decision.native
+    results = FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided)
+    data = jsontext.pretty(results)
+    path = store.path / APPROVALS / results_name(shown.sha256)
+    if _standing(store, path.name) != data:
+        # Nobody may act on decisions that a power loss could take back.
+        store.sync()
+        if store.commit_results(shown.sha256, data) is not Commit.WON:
+            raise Refusal(
+                f"{visible_line(str(path))} does not say what was decided; look who wrote it.",
+                code="damaged",
+            )
+    return Handover(path, calls)
+
+
+def _decision(store: Store, call: Shown) -> Decision | None:
+    """Give a decision that stands and was not taken back."""
+    try:
+        decision, _ = store.reader.decision(None, call.aid)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return None
+    if decision.verdict not in _GIVEN or misfit(decision, call) is not None:
+        return None
+    try:
+        start = store.reader.start(None, call.aid)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return decision if why.code == "absent" else None
+    return None if isinstance(start, Revoked) else decision
+
+
+def _standing(store: Store, name: str) -> bytes | None:
+    try:
+        return read_file(
+            name, dir_fd=store.ledger_fd, owners=store.operators, max_bytes=_MAX_BYTES
+        ).raw
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return None
