@@ -32,6 +32,21 @@ def test_approve_lets_the_waiting_agent_run_once(tmp_path, home):
     assert not (home / "lineclear/agents/bot/1/pending.json").exists()
 
 
+def test_a_dead_agent_with_a_gate_is_started_again_by_its_person_or_its_command(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.kill()
+    only_row(state="pending")
+    done = lineclear("approve", row["id"])
+    assert done.returncode == 0
+    assert done.stdout.endswith(
+        "Nothing runs until bot is started again. Start it as ever, or set the command that does: "
+        "lineclear config set-launch --agent bot -- PROGRAM ARGUMENTS\n"
+    )
+    lineclear("config", "set-launch", "--agent", "bot", "--", sys.executable, "bot.py")
+    assert f"lineclear relaunch {row['id']}\n" in lineclear("show", row["id"]).stdout
+
+
 def test_json_gives_the_decision(tmp_path, home):
     with agent(tmp_path):
         row = only_row()

@@ -96,7 +96,9 @@ def test_the_decision_is_told_with_who_and_when(tmp_path, words, told):
         assert 'Arguments as changed by the operator\n  to: "eve"\n' in text
     if words[0] == "deny":
         assert "wrong⟦U+001B⟧ customer" in text
-    assert "lineclear resume " in text
+    # No factory makes an agent with a Gate.
+    assert "lineclear resume " not in text
+    assert "lineclear config set-launch --agent bot -- PROGRAM ARGUMENTS\n" in text
 
 
 def test_the_result_of_a_finished_call_is_shown(tmp_path):

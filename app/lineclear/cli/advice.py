@@ -23,14 +23,29 @@ def after_approval(row: Row) -> str:
         return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is waiting and runs it at once."
+    if row.resumable_by is None and not row.has_factory:
+        return f"Nothing runs until {agent} is started again. {how_to_go_on(row)}"
     return f"Nothing runs until {agent} is resumed: {how_to_resume(row)}"
 
 
+def how_to_go_on(row: Row) -> str:
+    """Tell what goes on with a dead agent: a command, or that a person starts it as ever."""
+    if row.resumable_by is None and not row.has_factory:
+        return f"Start it as ever, or set the command that does: {how_to_resume(row)}"
+    return f"Go on with it: {how_to_resume(row)}"
+
+
 def how_to_resume(row: Row) -> str:
-    """Give the command that goes on with a dead agent, by its configured command if it has one."""
+    """Give the command that goes on with a dead agent, by its configured command if it has one.
+
+    Only an executor can be made by a factory; for any other agent its start command is set first.
+    """
     if row.resumable_by is not None:
         word = f" --despite {MAY_BE_RUNNING}" if MAY_BE_RUNNING in row.warnings else ""
         return f"lineclear relaunch {row.id}{word}"
+    if not row.has_factory:
+        agent = shlex.quote(visible_line(row.agent, 80))
+        return f"lineclear config set-launch --agent {agent} -- PROGRAM ARGUMENTS"
     return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"
 
 

@@ -116,7 +116,7 @@ def _resolve(
     outcome = deciding.resolve(detail, options.resolution, options.note, settings)
     told = _RESOLUTIONS[options.resolution]
     if detail.row.process is Process.DEAD:
-        told += f" Go on with it: {advice.how_to_resume(detail.row)}"
+        told += f" {advice.how_to_go_on(detail.row)}"
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
 
 

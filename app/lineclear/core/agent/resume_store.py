@@ -14,7 +14,7 @@ from typing import Final, Protocol, Self, TypeVar, runtime_checkable
 
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.passage import Acceptance, Passage
-from lineclear.core.agent.run import EXECUTOR, call_of_pending, pending_in
+from lineclear.core.agent.run import call_of_pending, pending_in
 from lineclear.core.agent.waiting import WaitingRoom
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
@@ -26,7 +26,13 @@ from lineclear.core.ledger.commit import replace
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.presence import FOLDER as WATCHED
-from lineclear.core.ledger.records import RequestBlock, Revoked, format_instant, new_nonce
+from lineclear.core.ledger.records import (
+    EXECUTOR,
+    RequestBlock,
+    Revoked,
+    format_instant,
+    new_nonce,
+)
 from lineclear.core.ledger.start import observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.places import absolute, default_source

@@ -24,12 +24,10 @@ from lineclear.core.checkpoints.lc_agents import (
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import Call
-from lineclear.core.ledger.records import RequestBlock, Tokens
+from lineclear.core.ledger.records import EXECUTOR, RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
 
 MAX_ODD_CHARACTERS: Final = 10_000
-EXECUTOR: Final = "executor"
-"""The adapter's name in requests of an AgentExecutor: a resume goes on with their run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner
-from lineclear.core.ledger.records import Outcome, Owner, RequestBlock, Start
+from lineclear.core.ledger.records import EXECUTOR, Outcome, Owner, RequestBlock, Start
 from lineclear.core.ledger.state import Standing, State
 
 NATIVE_SYSTEM = "lineclear"
@@ -115,6 +115,7 @@ def row_of(
         counters=counters,
         limits=limits,
         usage=usage,
+        has_factory=block is None or block.adapter in (None, EXECUTOR),
         position=None if checkpoint is None else checkpoint.position,
         process=how.process,
         pid=_pid(owner, look.lock),

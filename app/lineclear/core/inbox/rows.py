@@ -69,6 +69,8 @@ class Row:
     started_at: datetime | None = None
     preview: str = ""
     """Outcome's preview, untrusted text."""
+    has_factory: bool = True
+    """Whether `lineclear resume` may go on with it: False where it is known to be no executor's."""
     resumable_by: str | None = None
     """How a relaunch would be done: None, `settings` (a launch command is configured)."""
     claimed: bool = False

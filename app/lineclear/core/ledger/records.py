@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -153,6 +153,10 @@ class Tokens(Record):
     tokens_in: int | None = None
     tokens_out: int | None = None
     cache: int | None = None
+
+
+EXECUTOR: Final = "executor"
+"""The adapter's name in requests of an AgentExecutor: a resume goes on with their run."""
 
 
 class RequestBlock(Record):
