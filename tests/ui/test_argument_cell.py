@@ -54,6 +54,18 @@ def test_what_has_no_room_is_counted(layout):
     assert [piece.is_key for piece in shown] == [True, False, True]
 
 
+def test_an_amount_is_shown_before_texts_and_in_its_place(layout):
+    room = layout.natural_width([REFUND[0], REFUND[2]]) + 40
+    shown = texts(layout.lay_out(REFUND, room))
+    assert shown == ["customer", '"C-1204"', "amount", "120.5", "+2"]
+
+
+def test_what_is_short_comes_before_what_is_long(layout):
+    pairs = [("a", '"x"'), ("text", '"a long text that nobody needs"'), ("to", '"b"')]
+    shown = texts(layout.lay_out(pairs, layout.natural_width([pairs[0], pairs[2]]) + 40))
+    assert shown == ["a", '"x"', "to", '"b"', "+1"]
+
+
 def test_no_piece_reaches_into_the_next_or_out_of_the_cell(layout, keys, values):
     for width in range(60, 700, 7):
         pieces = layout.lay_out(REFUND, width)

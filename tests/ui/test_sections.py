@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from lineclear.core.ledger.state import State
-from lineclear.ui.sections import Section, section_of, shows
+from lineclear.ui.sections import ONE_STATE, Section, section_of, shows
 from tests.ui.sample import NOW, a_row
 
 
@@ -48,3 +48,7 @@ def test_what_ended_earlier_is_history_only():
 def test_a_denial_that_the_agent_read_waits_for_nobody():
     row = a_row(1, state=State.DENIED, closed=True, ended_at=NOW)
     assert section_of(row, NOW) is Section.FINISHED
+
+
+def test_only_a_section_of_one_state_need_not_repeat_it():
+    assert {Section.WAITING, Section.RUNNING, Section.MAY_HAVE_RUN, Section.TO_RESUME} == ONE_STATE

@@ -14,7 +14,8 @@ from lineclear.ui.cells import Column
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.scope import Scope
-from lineclear.ui.table_view import QUIET_AFTER_KEY_S, QueueView
+from lineclear.ui.sections import Section
+from lineclear.ui.table_view import GLYPH_ALONE, QUIET_AFTER_KEY_S, QueueView
 from tests.ui.sample import NOW, a_decision, a_row, row_id
 
 
@@ -224,3 +225,23 @@ def test_the_pointer_that_leaves_begins_the_second(view):
     QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Leave))
     assert view._away.isActive()
     assert view.rowAt(QPoint(0, 10_000).y()) == -1
+
+
+def test_where_all_rows_are_in_one_state_its_glyph_is_enough(view):
+    fill(view, [1, 2])
+    model = model_of(view)
+    assert view.columnWidth(Column.STATE) == GLYPH_ALONE
+    assert model.headerData(Column.STATE, Qt.Orientation.Horizontal) == ""
+    state = model.index(0, Column.STATE)
+    assert state.data(Qt.ItemDataRole.AccessibleTextRole) == "State: Waiting"
+    assert state.data(Qt.ItemDataRole.ToolTipRole) == "<p>Waiting</p>"
+    narrow = view.columnWidth(Column.ARGUMENTS)
+    model.set_scope(Scope(Section.HANDED_OVER))
+    assert view.columnWidth(Column.STATE) > GLYPH_ALONE
+    assert view.columnWidth(Column.ARGUMENTS) < narrow
+    assert model.headerData(Column.STATE, Qt.Orientation.Horizontal) == "State"
+    # A width that the operator chose comes back.
+    view.setColumnWidth(Column.STATE, 150)
+    model.set_scope(Scope(Section.RUNNING))
+    model.set_scope(Scope(Section.HISTORY))
+    assert view.columnWidth(Column.STATE) == 150

@@ -33,12 +33,17 @@ class _Pair:
     value: str
     value_width: int
 
+    @property
+    def is_number(self) -> bool:
+        return self.value[:1].isdigit() or self.value[:1] == "-"
+
 
 class PairLayout:
     """Lays `key value` pairs out on one line.
 
     Keys are drawn in KEYS' font and values in VALUES'. Where there is too little room each value is
-    shortened in its middle, the longest first; pairs for which there is none left are counted.
+    shortened in its middle, the longest first; pairs for which there is none left are counted. The
+    first pair is always there, then numbers, then what is short: an amount says more than a text.
     """
 
     def __init__(self, keys: QFontMetricsF, values: QFontMetricsF) -> None:
@@ -53,12 +58,13 @@ class PairLayout:
     def lay_out(self, pairs: Sequence[tuple[str, str]], width: int) -> list[Piece]:
         """Give the pieces to draw within WIDTH pixels; a key that is empty takes no room."""
         measured = [self._measured(*pair) for pair in pairs]
-        shown, rest = measured, 0
-        while len(shown) > 1 and _total(shown, self._shortest) + rest > width:
-            shown = shown[:-1]
-            rest = BETWEEN_PAIRS + _width(self._keys, f"+{len(measured) - len(shown)}")
-        if not shown:
+        if not measured:
             return []
+        shown, rest = measured, 0
+        if _total(measured, self._shortest) > width:
+            rest = BETWEEN_PAIRS + _width(self._keys, f"+{len(measured) - 1}")
+            shown = self._chosen(measured, width - rest)
+            rest = 0 if len(shown) == len(measured) else rest
         limit = _limit(shown, width - rest)
         pieces: list[Piece] = []
         x = 0
@@ -74,6 +80,20 @@ class PairLayout:
         if rest:
             pieces.append(Piece(x, f"+{len(measured) - len(shown)}", is_key=True))
         return pieces
+
+    def _chosen(self, pairs: Sequence[_Pair], width: int) -> list[_Pair]:
+        """Give the pairs for which there is room, in their order."""
+        needs = [pair.key_width + min(pair.value_width, self._shortest) for pair in pairs]
+        others = sorted(
+            range(1, len(pairs)), key=lambda place: (not pairs[place].is_number, needs[place])
+        )
+        chosen = {0}
+        room = width - needs[0]
+        for place in others:
+            if needs[place] + BETWEEN_PAIRS <= room:
+                chosen.add(place)
+                room -= needs[place] + BETWEEN_PAIRS
+        return [pair for place, pair in enumerate(pairs) if place in chosen]
 
     def _measured(self, key: str, value: str) -> _Pair:
         longest = _width(self._keys, "n" * _LONGEST_KEY)

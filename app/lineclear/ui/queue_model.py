@@ -25,7 +25,7 @@ from lineclear.ui import cells
 from lineclear.ui.cells import Column
 from lineclear.ui.labels import tooltip
 from lineclear.ui.scope import Scope
-from lineclear.ui.sections import Section, section_of
+from lineclear.ui.sections import ONE_STATE, Section, section_of
 
 _NEWS = frozenset({State.PENDING, State.UNCERTAIN})
 """States that a person has to see; all others are never bold."""
@@ -130,6 +130,9 @@ class QueueModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
+            alone = section == Column.STATE and self._scope.section in ONE_STATE
+            return "" if alone else self._heading(section)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             return self._heading(section)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             right = section in cells.NUMERIC
@@ -234,7 +237,7 @@ class QueueModel(QAbstractTableModel):
                 self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
         wanted.sort(key=self._keys.__getitem__, reverse=self._reverse)
         self._replace_order(wanted)
-        self.headerDataChanged.emit(Qt.Orientation.Horizontal, Column.AGE, Column.AGE)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(Column) - 1)
         self.held_changed.emit(0)
         self.counted.emit()
 

@@ -10,8 +10,8 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.ui import cells, theme
-from lineclear.ui.argument_cell import PairLayout
+from lineclear.ui import cells, theme, words
+from lineclear.ui.argument_cell import BETWEEN_PAIRS, PairLayout
 from lineclear.ui.cells import Column
 from lineclear.ui.queue_model import Role
 
@@ -40,6 +40,9 @@ _OUTCOME_GLYPHS = {
     "refused": "state-failed",
 }
 
+_LEFT_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_SHORTEST_WORD = 24
+"""Pixels below which a state's word is left to its tooltip."""
 _KEPT_BY_STOP = 110
 _KEPT_BY_OTHERS = 280
 """Pixels of the arguments that a chip leaves, by how loud it is."""
@@ -107,7 +110,10 @@ class RowDelegate(QStyledItemDelegate):
             content = self._state(painter, option, content, row, t, dim=tombstone)
         elif index.column() == Column.ARGUMENTS:
             if row.tool is not None:
-                self._arguments(painter, content, row, t, dim=tombstone)
+                # What a tombstone became is told here where the states are glyphs alone.
+                became = tombstone and _state_width(option) < _SHORTEST_WORD
+                said = words.state_word(row) if became else ""
+                self._arguments(painter, content, row, t, dim=tombstone, said=said)
                 painter.restore()
                 return
             content = self._chips(painter, content, row, t, _KEPT_BY_OTHERS)
@@ -121,6 +127,8 @@ class RowDelegate(QStyledItemDelegate):
         painter.setFont(self._font(mono=False, bold=unseen and not tombstone))
         text = str(index.data() or "")
         middle = index.column() in (Column.ARGUMENTS, Column.AGENT)
+        if index.column() == Column.STATE and content.width() < _SHORTEST_WORD:
+            text = ""
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         shown = painter.fontMetrics().elidedText(text, mode, max(0, content.width()))
         right = index.column() in cells.NUMERIC
@@ -170,18 +178,30 @@ class RowDelegate(QStyledItemDelegate):
         return content.adjusted(theme.GLYPH + 10, 0, 0, 0)
 
     def _arguments(
-        self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens, *, dim: bool
+        self,
+        painter: QPainter,
+        content: QRect,
+        row: Row,
+        t: theme.Tokens,
+        *,
+        dim: bool,
+        said: str,
     ) -> None:
         pairs = cells.pairs(row.arguments)
         fonts = {is_key: self._font(mono=not is_key, bold=False) for is_key in (True, False)}
         layout = PairLayout(QFontMetricsF(fonts[True]), QFontMetricsF(fonts[False]))
         content = self._chips(painter, content, row, t, layout.natural_width(pairs))
+        if said:
+            painter.setFont(fonts[True])
+            painter.setPen(QColor(t.muted))
+            painter.drawText(content, int(_LEFT_MIDDLE), said)
+            taken = painter.fontMetrics().horizontalAdvance(said) + BETWEEN_PAIRS
+            content = content.adjusted(taken, 0, 0, 0)
         for piece in layout.lay_out(pairs, content.width()):
             painter.setFont(fonts[piece.is_key])
             painter.setPen(QColor(t.muted if piece.is_key or dim else t.text))
             place = content.adjusted(piece.x, 0, 0, 0)
-            side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(place, int(side), piece.text)
+            painter.drawText(place, int(_LEFT_MIDDLE), piece.text)
 
     def _chips(
         self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens, wanted: int
@@ -212,6 +232,12 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
             right -= width + 4
         return QRect(content.left(), content.top(), right - content.left() - 4, content.height())
+
+
+def _state_width(option: QStyleOptionViewItem) -> int:
+    view = option.widget
+    width = view.columnWidth(Column.STATE) if isinstance(view, QTableView) else 1000
+    return width - theme.GLYPH - 26
 
 
 def _chip_colours(level: Level, t: theme.Tokens) -> tuple[str, str]:

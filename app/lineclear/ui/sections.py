@@ -47,6 +47,11 @@ _BY_STATE = {
     State.STRAY: Section.UNREADABLE,
 }
 
+ONE_STATE = frozenset(
+    section for section in OPEN_SECTIONS if list(_BY_STATE.values()).count(section) == 1
+)
+"""Sections whose rows are all in the state that gives them their name: it need not be repeated."""
+
 
 def section_of(row: Row, now: datetime) -> Section:
     """Give the one section whose count includes ROW; NOW tells which day "today" is."""

@@ -21,6 +21,7 @@ from lineclear.ui import cells, theme
 from lineclear.ui.cells import Column
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.row_delegate import RowDelegate
+from lineclear.ui.sections import ONE_STATE
 
 QUIET_AFTER_KEY_S = 1.5
 TOMBSTONE_S = 1.0
@@ -36,6 +37,8 @@ _WIDTHS = {
     Column.EXPIRES: 72,
     Column.ARGUMENTS: 260,
 }
+GLYPH_ALONE = 40
+"""Pixels of the column of states where all rows are in one state."""
 _HIDDEN_AT_FIRST = (Column.ITERATION, Column.CALLS, Column.TOKENS, Column.PROCESS, Column.EXPIRES)
 
 
@@ -64,9 +67,11 @@ class QueueView(QTableView):
         self._queue = model
         self._current: str = ""
         self._kept: tuple[str, int] = ("", 0)
+        self._wide = _WIDTHS[Column.STATE]
         self._shape(look)
         self.setModel(model)
         self._columns()
+        model.headerDataChanged.connect(lambda *_: self.fit_states())
         model.keeps_still = self._quiet
         model.may_insert = self._may_insert
         model.pinned = self._pinned
@@ -122,10 +127,21 @@ class QueueView(QTableView):
         header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
         for column in _HIDDEN_AT_FIRST:
             self.setColumnHidden(column, True)
+        self.fit_states()
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._choose_columns)
         header.setSortIndicator(Column.AGE, Qt.SortOrder.AscendingOrder)
         self.setSortingEnabled(True)
+
+    def fit_states(self) -> None:
+        """Leave the room of the states' words to the arguments where one word would be repeated."""
+        width = self.columnWidth(Column.STATE)
+        if self._queue.scope.section in ONE_STATE:
+            if width > GLYPH_ALONE:
+                self._wide = width
+                self.setColumnWidth(Column.STATE, GLYPH_ALONE)
+        elif width <= GLYPH_ALONE:
+            self.setColumnWidth(Column.STATE, self._wide)
 
     def _choose_columns(self, where: QPoint) -> None:
         menu = QMenu(self)

@@ -459,6 +459,7 @@ class MainWindow(QMainWindow):
             self.table.horizontalHeader().restoreState(
                 QByteArray.fromHex(self._state.columns.encode())
             )
+            self.table.fit_states()
 
     def state(self) -> WindowState:
         """How the window is now, to be kept."""
