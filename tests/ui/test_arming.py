@@ -108,12 +108,36 @@ def test_approving_needs_the_end_in_view_and_denying_does_not(clock):
         Need.READY,
     )
     arming.end_in_view()
+    assert need(arming) is Need.SETTLING
+    settle(clock)
+    assert need(arming) is Need.READY
+
+
+def test_the_time_is_counted_from_when_the_end_came_into_view(clock):
+    arming = Arming(clock)
+    arming.set_on_screen(True)
+    arming.show("call")
+    clock.pass_(60)
+    arming.end_in_view()
+    assert not arming.may_click(Act.APPROVE)
+    clock.pass_(SETTLE_S - 0.001)
+    assert arming.letter(Act.APPROVE) is Press.NOT_READY
+    assert arming.readiness(Act.APPROVE).progress == pytest.approx(1, abs=0.01)
+    clock.pass_(0.001)
     assert need(arming) is Need.READY
 
 
 def test_an_end_that_was_in_view_may_be_scrolled_away_again(arming, clock):
     settle(clock)
+    arming.end_in_view(still=False)
     assert need(arming) is Need.READY
+
+
+def test_an_end_that_only_flew_past_was_not_seen(arming, clock):
+    clock.pass_(SETTLE_S - 0.001)
+    arming.end_in_view(still=False)
+    clock.pass_(60)
+    assert need(arming) is Need.END
 
 
 def test_an_end_seen_while_the_window_was_covered_does_not_count(clock):
@@ -135,10 +159,10 @@ def test_a_stop_waits_two_seconds_from_when_its_place_was_in_view(clock):
     arming.end_in_view()
     clock.pass_(10)
     assert need(arming) is Need.FLAG
-    arming.flag_in_view()
+    arming.flags_in_view()
     clock.pass_(STOP_SETTLE_S - 0.001)
     assert need(arming) is Need.SETTLING
-    arming.flag_in_view()  # a second look does not begin anew
+    arming.flags_in_view()  # a second look does not begin anew
     clock.pass_(0.001)
     assert need(arming) is Need.READY
 
@@ -174,6 +198,7 @@ def test_it_begins_from_zero(arming, clock, reason):
     settle(clock)
     assert need(arming) is Need.END
     arming.end_in_view()
+    settle(clock)
     assert need(arming) is Need.READY
 
 

@@ -67,13 +67,27 @@ def test_a_text_of_several_lines_stands_behind_a_gutter():
 def test_no_argument_can_imitate_another():
     shown = exact_text({"note": 'x\n  "amount": 5,\n}', "amount": 900})
     claiming = [line for line in shown.split("\n") if '"amount"' in line]
-    assert claiming == ['    \u2502   "amount": 5,\u23ce', '  "amount": 900']
+    assert claiming == ['  "amount": 900']
+    assert '    \u2502   \\"amount\\": 5,\u23ce' in shown.split("\n")
+
+
+def test_a_line_too_long_to_show_goes_on_behind_its_gutter():
+    forged = "x" * (LINE_LIMIT - 6) + '"amount": 5\n'
+    for line in exact_text({"note": forged, "amount": 900}).split("\n"):
+        assert '"amount": 5' not in line
+        assert line.startswith(("{", "}", '  "', "    \u2502 "))
+
+
+def test_a_value_cannot_end_its_own_quotes_in_the_fields(qapp):
+    model = JsonTree({"note": 'a"   \u2190 was "b', 'k" ': 1, "two words": 2})
+    assert model.index(0, 1).data() == '"a\\"   \u2190 was \\"b"'
+    assert [model.index(row, 0).data() for row in (1, 2)] == ['"k\\" "', "two words"]
 
 
 def test_no_shown_line_is_longer_than_qt_can_wrap():
     shown = exact_text({"blob": "x" * 1_000_000, "dense": "\u202e" * 5_000})
     assert max(map(len, shown.split("\n"))) <= LINE_LIMIT + len(LINE_GOES_ON)
-    joined = shown.replace(f"{LINE_GOES_ON}\n", "")
+    joined = shown.replace(f"{LINE_GOES_ON}\n      \u2506 ", "")
     assert "x" * 1_000_000 in joined
     assert "\u27e6U+202E\u27e7" * 5_000 in joined
 
@@ -206,6 +220,174 @@ def test_the_end_is_in_view_only_at_the_end(look, qtbot):
     assert view.lines_below() <= 1
     view.show_text("short")
     assert view.end_in_view()
+
+
+def shown_lines(view: TextView) -> list[str]:
+    """What stands on each line of the screen, as Qt laid it out."""
+    lines = []
+    block = view.document().firstBlock()
+    while block.isValid():
+        view.blockBoundingRect(block)
+        made, text = block.layout(), block.text()
+        for number in range(made.lineCount()):
+            line = made.lineAt(number)
+            lines.append(text[line.textStart() : line.textStart() + line.textLength()])
+        block = block.next()
+    return lines
+
+
+@pytest.mark.parametrize("width", [260, 420, 700])
+@pytest.mark.parametrize("filler", ["pay ", "x", "\u5b57", "\u202e", "\u00e9\u0301"])
+def test_every_line_on_the_screen_stands_within_its_margin(look, qtbot, width, filler):
+    """A value cannot imitate the call's own text by making its lines too long."""
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.resize(width, 400)
+    view.show()
+    long = filler * 90 + ' "amount": 5.00, ' + filler * 90
+    view.show_text(exact_text({"body": f"{long}\n{long}", "note": long, "amount": 900}))
+    qtbot.waitUntil(view.complete)
+    for line in shown_lines(view):
+        assert line.startswith(("{", "}", '  "', "    \u2502 ", "      \u2506 "))
+
+
+def test_lines_are_broken_anew_for_another_width_and_copied_whole(look, qtbot):
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.resize(700, 300)
+    view.show()
+    text = "short\n" + "word " * 80 + "\n    \u2502 " + "long" * 60
+    view.show_text(text)
+    qtbot.waitUntil(view.complete)
+    few = len(shown_lines(view))
+    view.resize(300, 300)
+    qtbot.waitUntil(lambda: view.complete() and len(shown_lines(view)) > few)
+    view.selectAll()
+    assert view.createMimeDataFromSelection().text() == text
+
+
+def test_a_flagged_place_is_seen_only_when_it_is_in_view(look, qtbot):
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.resize(400, 200)
+    view.show()
+    lines = [f"line {number}" for number in range(140)]
+    lines[70] = "pay \u27e6U+202E\u27e7evil"
+    view.show_text("\n".join(lines))
+    qtbot.waitUntil(view.complete)
+    bar = view.verticalScrollBar()
+    assert not view.flags_seen()
+    bar.setValue(bar.maximum())
+    assert view.end_in_view()
+    assert not view.flags_seen()
+    view.next_flag()
+    assert view.flags_seen()
+    bar.setValue(0)
+    assert view.flags_seen()
+    view.forget_sight()
+    assert not view.flags_seen()
+
+
+def test_a_word_of_two_alphabets_is_flagged_wherever_its_line_breaks(look, qtbot):
+    view = TextView(look, "text", "Text")
+    qtbot.addWidget(view)
+    view.resize(260, 120)
+    view.show()
+    view.show_text("\n" * 40 + "x" * 200 + "\u0430dmin\n" + "\n" * 40)
+    qtbot.waitUntil(view.complete)
+    assert not view.flags_seen()
+    view.next_flag()
+    view.next_flag()
+    view.next_flag()
+    assert view.flags_seen()
+
+
+# --- Keys at any depth --------------------------------------------------------------------------
+
+
+KUBE = {
+    "ns": "prod",
+    "spec": {
+        "template": {
+            "spec": {
+                "securityContext": {"privileged": True, "runAsNonRoot": False},
+                "hostPath": {"deleteOnExit": True},
+            }
+        }
+    },
+}
+
+
+def nested(levels: int, value: dict[str, bool]) -> dict[str, object]:
+    made: dict[str, object] = dict(value)
+    for _ in range(levels):
+        made = {"options": made}
+    return made
+
+
+def unreadable_keys(view: JsonView) -> list[str]:
+    """Keys that are not drawn whole within the view, or only in slivers."""
+    model = view.model()
+    bad = []
+    stack = [model.index(row, 0) for row in range(model.rowCount())]
+    while stack:
+        index = stack.pop()
+        made = view._cells.laid_out(index)
+        cell = view.visualRect(index)
+        widest = max(made.lineAt(n).naturalTextWidth() for n in range(made.lineCount()))
+        sliver = made.lineCount() > 1 and view._cells._width(index) < 60
+        if 16 + widest > cell.width() or made.boundingRect().height() > cell.height() or sliver:
+            bad.append(str(index.data()))
+        stack.extend(model.index(row, 0, index) for row in range(model.rowCount(index)))
+    return bad
+
+
+@pytest.mark.parametrize("width", [300, 400, 476, 700, 1000])
+@pytest.mark.parametrize(
+    "value",
+    [
+        KUBE,
+        nested(9, {"delete_everything": True, "dry_run": False}),
+        nested(40, {"delete_everything": True}),
+        {"a" * 180: 1, "b": {"c" * 180: {"d": [{"e": 1}]}}},
+        {"flat": 1, "list": [[[["x"]]]]},
+    ],
+)
+def test_every_key_can_be_read_or_the_fields_do_not_fit(look, qtbot, width, value):
+    view = JsonView(look, "fields", "Arguments")
+    qtbot.addWidget(view)
+    view.resize(width, 3000)
+    view.show()
+    view.show_value(value, small=True)
+    qtbot.wait(1)
+    assert not view.fits() or unreadable_keys(view) == []
+
+
+@pytest.mark.parametrize("value", [KUBE, nested(9, {"dry_run": False})])
+def test_ordinary_depths_fit_the_pane(look, qtbot, value):
+    view = JsonView(look, "fields", "Arguments")
+    qtbot.addWidget(view)
+    view.resize(476, 600)
+    view.show()
+    view.show_value(value, small=True)
+    assert view.fits()
+
+
+def test_flagged_fields_are_seen_only_when_they_are_in_view(look, qtbot):
+    view = JsonView(look, "fields", "Arguments")
+    qtbot.addWidget(view)
+    view.resize(420, 200)
+    view.show()
+    value = {f"key{number}": "a\u202eb" if number == 70 else number for number in range(140)}
+    view.show_value(value, small=True)
+    qtbot.wait(1)
+    assert not view.flags_seen()
+    view.verticalScrollBar().setValue(view.verticalScrollBar().maximum())
+    assert not view.flags_seen()
+    assert view.next_flag()
+    assert view.flags_seen()
+    view.forget_sight()
+    assert view.flags_seen()  # it is in view now
 
 
 # --- Modify -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.ui.arming import Act
+from lineclear.ui.arming import CONFIRM_AFTER_S, STOP_SETTLE_S, Act, Need
 from lineclear.ui.cells import Column
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.sections import Section
@@ -172,6 +172,75 @@ async def test_a_long_call_is_not_ready_before_its_end_was_in_view(inbox, source
     assert "below not seen" in says(inbox, "sentence")
     press(inbox, Qt.Key.Key_End)
     await ready(inbox, until)
+
+
+async def test_the_end_of_many_lines_must_stay_in_view_before_an_approval(inbox, source, until):
+    shown = ask_for(source, arguments={"script": "x\n" * 19_000}).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    await until(inbox.pane.call.text.complete, "the whole text")
+    press(inbox, Qt.Key.Key_End)
+    press(inbox, Qt.Key.Key_A)
+    assert inbox.flow.arming.armed is None
+    await asyncio.sleep(CONFIRM_AFTER_S + 0.1)
+    press(inbox, Qt.Key.Key_Return)
+    click(inbox.pane.bar.approve)
+    assert not inbox.flow._busy
+    assert decision_of(shown) is None
+    await ready(inbox, until)
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+async def test_a_flagged_place_that_was_not_on_screen_is_not_approved(
+    inbox, source, until, as_text
+):
+    """Line 70 of 140, and the person only presses End."""
+    lines = [f"line {number}" for number in range(140)]
+    lines[70] = "pay\u202eevil"
+    arguments = (
+        {"script": "\n".join(lines)} if as_text else {f"k{n:03}": x for n, x in enumerate(lines)}
+    )
+    shown = ask_for(source, arguments=arguments).shown
+    await select(inbox, until, shown.aid)
+    if as_text != (inbox.pane.call._views.currentWidget() is inbox.pane.call.text):
+        inbox.pane.call.switch.click()
+    press(inbox, Qt.Key.Key_End)
+    await asyncio.sleep(STOP_SETTLE_S + 0.2)
+    assert inbox.flow.arming.readiness(Act.APPROVE).need is Need.FLAG
+    press(inbox, Qt.Key.Key_A)
+    assert "flagged place was not seen" in says(inbox, "sentence")
+    click(inbox.pane.bar.approve)
+    assert not inbox.flow._busy
+    press(inbox, Qt.Key.Key_F8)
+    assert inbox.flow.arming.readiness(Act.APPROVE).need is Need.SETTLING
+    await ready(inbox, until)
+
+
+async def test_a_flagged_place_that_a_change_leaves_is_in_the_review(inbox, source, until):
+    arguments = {"amount": 80, "note": "\n" * 100 + "pay\u202eevil" + "\n" * 100}
+    shown = ask_for(source, arguments=arguments).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    editor.yours.setPlainText(editor.draft().replace("80", "20"))
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert editor.in_review()
+    assert "pay\u27e6U+202E\u27e7evil" in editor.changes.toPlainText()
+
+
+async def test_nested_names_are_readable_or_the_text_is_shown(inbox, source, until):
+    value: dict[str, object] = {"delete_everything": True, "dry_run": False}
+    for _ in range(60):
+        value = {"options": value}
+    shown = ask_for(source, arguments=value).shown
+    await select(inbox, until, shown.aid)
+    assert inbox.pane.call._views.currentWidget() is inbox.pane.call.text
+    assert not inbox.pane.call.switch.isEnabled()
+    text = inbox.pane.call.text
+    await until(text.complete, "the whole text")
+    text.selectAll()
+    assert '"delete_everything": true' in text.createMimeDataFromSelection().text()
 
 
 async def test_a_stop_warning_is_named_and_approved_despite(inbox, source, until):

@@ -33,6 +33,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("previous", "Previous row", ("K",), ("Ctrl+Up",), "Move"),
     Entry("next_waiting", "Next waiting call", ("N",), ("Ctrl+N",), "Move"),
     Entry("to_end", "To the end of the call", (), ("End",), "Move"),
+    Entry("next_flag", "To a flagged place that was not seen", (), ("F8",), "Move"),
     Entry("panes", "Next pane", (), ("F6",), "Move"),
     Entry("filter", "Filter", ("/",), ("Ctrl+L",), "Move"),
     Entry("back", "Back out of the innermost thing", (), ("Esc",), "Move"),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 SETTLE_S = 0.7
-"""How long a call must have been on screen before any verdict."""
+"""How long a call must have been on screen before any verdict, and its end before an approval."""
 STOP_SETTLE_S = 2.0
-"""How long a flagged place must have been in view before "Approve anyway"."""
+"""How long ago the last flagged place must have come into view before "Approve anyway"."""
 CONFIRM_AFTER_S = 0.25
 CONFIRM_BEFORE_S = 4.0
 """Enter counts between these two, seconds after the letter."""
@@ -80,8 +80,10 @@ class Arming:
         self._stop = False
         self._on_screen = False
         self._since: float | None = None
-        self._end_seen = False
+        self._end_since: float | None = None
         self._flag_since: float | None = None
+        self.beginnings = 0
+        """How often it began from zero: what was in view before counts no more."""
         self._armed: tuple[Act, float] | None = None
         self._last_printable = float("-inf")
         self._last_input = clock()
@@ -96,8 +98,9 @@ class Arming:
 
     def restart(self) -> None:
         """Begin from zero: a new banner, a raise, a screen lock, changed content."""
+        self.beginnings += 1
         self._armed = None
-        self._end_seen = False
+        self._end_since = None
         self._flag_since = None
         self._since = self._clock() if self._on_screen else None
 
@@ -109,13 +112,21 @@ class Arming:
         self._last_input = self._clock()
         self.restart()
 
-    def end_in_view(self) -> None:
-        """The end of the call is in view now, with nothing folded."""
-        if self._on_screen:
-            self._end_seen = True
+    def end_in_view(self, *, still: bool = True) -> None:
+        """The end of the call is in view now, with nothing folded, or is not.
 
-    def flag_in_view(self) -> None:
-        """The place that a Stop warning speaks of is in view now."""
+        Only an end that stayed in view for `SETTLE_S` was seen; it may then be scrolled away.
+        """
+        if still and self._on_screen and self._end_since is None:
+            self._end_since = self._clock()
+        elif not still and not self._end_seen():
+            self._end_since = None
+
+    def _end_seen(self) -> bool:
+        return self._end_since is not None and self._elapsed(self._end_since) >= SETTLE_S
+
+    def flags_in_view(self) -> None:
+        """Each place that a Stop warning speaks of has been in view by now."""
         if self._on_screen and self._flag_since is None:
             self._flag_since = self._clock()
 
@@ -202,12 +213,14 @@ class Arming:
         settled = self._elapsed(self._since) / SETTLE_S
         if act is not Act.APPROVE:
             return Readiness(Need.SETTLING, settled) if settled < 1 else Readiness(Need.READY)
-        if not self._end_seen and settled >= 1:
-            return Readiness(Need.END, 1.0)
-        if self._stop and settled >= 1:
-            if self._flag_since is None:
+        if settled >= 1:
+            if self._end_since is None:
+                return Readiness(Need.END, 0.0)
+            if self._stop and self._flag_since is None:
                 return Readiness(Need.FLAG, 0.0)
-            settled = self._elapsed(self._flag_since) / STOP_SETTLE_S
+            settled = self._elapsed(self._end_since) / SETTLE_S
+            if self._stop and self._flag_since is not None:
+                settled = min(settled, self._elapsed(self._flag_since) / STOP_SETTLE_S)
         return Readiness(Need.SETTLING, settled) if settled < 1 else Readiness(Need.READY)
 
     def seconds_shown(self) -> float:

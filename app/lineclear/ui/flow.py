@@ -88,6 +88,8 @@ class DecisionFlow(QObject):
         self._new_id = ""
         self._all_warnings = False
         self._armed_for = ""
+        self._stop = False
+        self._beginnings = 0
         self.hands.meant.connect(self._do)
         self.hands.told.connect(self.hint)
         self.hands.looking.connect(self.pulse)
@@ -161,9 +163,10 @@ class DecisionFlow(QObject):
         return f"{row.id}:{row.sha256}:{self.asking.stage}"
 
     def _rearm(self) -> None:
-        stop = self._row is not None and bool(offers.stop_codes(self._row))
+        self._stop = self._row is not None and bool(offers.stop_codes(self._row))
+        self._stop |= self._pane.modify.flagged and self.asking.reviewing
         self._armed_for = self._subject()
-        self.arming.show(self._armed_for or None, stop=stop)
+        self.arming.show(self._armed_for or None, stop=self._stop)
 
     def _head(self) -> None:
         if self._row is None:
@@ -317,10 +320,13 @@ class DecisionFlow(QObject):
         self.arming.set_on_screen(self._on_screen())
         if self._row is None:
             return
-        if self._prepared is not None and self._pane.end_in_view():
-            self.arming.end_in_view()
-            # All of it was in view, so the flagged place was.
-            self.arming.flag_in_view()
+        if self.arming.beginnings != self._beginnings:
+            self._beginnings = self.arming.beginnings
+            self._pane.forget_sight()
+        if self._prepared is not None and self._on_screen():
+            self.arming.end_in_view(still=self._pane.end_in_view())
+            if self._stop and self._pane.flags_seen():
+                self.arming.flags_in_view()
         self._show_readiness()
 
     def _show_readiness(self) -> None:

@@ -201,6 +201,7 @@ class MainWindow(QMainWindow):
             "previous": lambda: self.table.step(-1),
             "next_waiting": self._next_waiting,
             "to_end": self.pane.to_end,
+            "next_flag": self.pane.next_flag,
             "panes": self._next_pane,
             "filter": self._to_filter,
             "back": self._back,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
@@ -72,10 +73,27 @@ class CallTab(QWidget):
             shown = decision.arguments
             was = {change.path: change.before for change in differences(arguments, shown)}
         self.fields.show_value(shown, small=prepared.whole_fields, was=was)
-        self.switch.setEnabled(arguments is not MISSING)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
         self._show_as_text(as_text=not prepared.whole_fields)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give way to the text where fields are nested too deep for this width."""
+        fits = self.fields.fits()
+        known = self._prepared is not None and self._prepared.arguments is not MISSING
+        as_text = self._views.currentWidget() is self.text
+        if known and not as_text and not fits:
+            self._show_as_text(as_text=True)
+            as_text = True
+        self.switch.setEnabled(known and (fits or not as_text))
+        self.switch.setToolTip("" if fits else "Nested too deep for fields in this width")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Look anew whether the fields fit."""
+        super().resizeEvent(event)
+        self._fit()
+        self.looked.emit()
 
     def _about(self, prepared: Prepared) -> str:
         if prepared.arguments is MISSING:
@@ -112,8 +130,35 @@ class CallTab(QWidget):
             return self.text.end_in_view()
         bar = self.fields.verticalScrollBar()
         return (
-            self._prepared.whole_fields and self.fields.unfolded() and bar.value() >= bar.maximum()
+            self._prepared.whole_fields
+            and self.fields.fits()
+            and self.fields.unfolded()
+            and bar.value() >= bar.maximum()
         )
+
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self.fields.forget_sight()
+        self.text.forget_sight()
+
+    def flags_seen(self) -> bool:
+        """Whether each flagged place has been in view, in one of the two forms."""
+        if self._prepared is None or not self.isVisible():
+            return False
+        if self._prepared.arguments is MISSING:
+            return True
+        if self._views.currentWidget() is self.text:
+            return self.text.flags_seen()
+        return self.fields.flags_seen()
+
+    def next_flag(self) -> None:
+        """Bring a flagged place that was not in view yet into view."""
+        if self._views.currentWidget() is self.text:
+            self.text.next_flag()
+        else:
+            if self._prepared is not None and self._prepared.whole_fields:
+                self.fields.expandAll()
+            self.fields.next_flag()
 
     def lines_below(self) -> int:
         """About how many lines are still out of view."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +16,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextLayout
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -30,13 +32,21 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.ui import theme, words
-from lineclear.ui.reading import marked_text
-from lineclear.ui.reading.prepared import FIELD_LENGTH
+from lineclear.ui.reading import flagged, marked_text
+from lineclear.ui.reading.prepared import FIELD_LENGTH, escaped
 
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200
 _LEFT = 16
+_TOP = 4
 _RIGHT = 8
+KEYS_LEAST = 96
+KEYS_MOST = 0.6
+"""Of the width: so much may keys take, so that values have room."""
+KEY_READABLE = 64
+"""Pixels in which a longer key may be wrapped and still be read."""
+VALUE_LEAST = 120
+_PLAIN_KEY = re.compile(r"[^\s\"\\]+(?: [^\s\"\\]+)*")
 Path = tuple[str | int, ...]
 
 
@@ -68,9 +78,21 @@ def value_text(value: Json, limit: int = FIELD_LENGTH) -> str:
     if isinstance(value, str):
         if len(value) > limit:
             rest = len(value) - limit
-            return f'"{visible(value[:limit]).text}"\n\u27e6{rest} more characters: see Text\u27e7'
-        return f'"{visible(value).text}"'
+            return f'"{_within(value[:limit])}"\n\u27e6{rest} more characters: see Text\u27e7'
+        return f'"{_within(value)}"'
     return visible_line(jsontext.compact(value).decode("utf-8"))
+
+
+def _within(text: str) -> str:
+    """Text between quotes, escaped so that it cannot end them."""
+    return visible(escaped(text)).text
+
+
+def key_text(key: str | int) -> str:
+    """A key in its cell, whole; in quotes where it would not be told from another without."""
+    if isinstance(key, str) and not _PLAIN_KEY.fullmatch(key):
+        return f'"{visible_line(escaped(key))}"'
+    return visible_line(str(key))
 
 
 class JsonTree(QAbstractItemModel):
@@ -82,6 +104,8 @@ class JsonTree(QAbstractItemModel):
         super().__init__(parent)
         whole = value if isinstance(value, dict | list) else {"": value}
         self._root = Node("", whole, None, 0)
+        # A value that stands alone has no key.
+        self._bare = None if whole is value else self._root
         self._was = was or {}
         if value is MISSING:
             self._root.value = {}
@@ -155,7 +179,7 @@ class JsonTree(QAbstractItemModel):
         node = self._node(index)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             if index.column() == 0:
-                return visible_line(str(node.key), 200)
+                return "" if node.parent is self._bare else key_text(node.key)
             text = value_text(node.value)
             path = node.path()
             if path in self._was:
@@ -189,19 +213,21 @@ class ValueDelegate(QStyledItemDelegate):
     def _width(self, index: Index) -> float:
         width = self._view.columnWidth(index.column()) - _LEFT - _RIGHT
         if index.column() == 0:
-            depth, above = 1, index.parent()
+            depth, above = int(self._view.rootIsDecorated()), index.parent()
             while above.isValid():
                 depth, above = depth + 1, above.parent()
             width -= depth * self._view.indentation()
         return float(max(width, 40))
 
+    def laid_out(self, index: Index) -> QTextLayout:
+        """The text of a cell as it is drawn."""
+        font = self._body if index.column() == 0 else self._mono
+        text = str(index.data() or "")
+        return marked_text.layout(text, font, self._width(index), self._look.tokens)
+
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
         """As high as the wrapped text."""
-        font = self._body if index.column() == 0 else self._mono
-        made = marked_text.layout(
-            str(index.data() or ""), font, self._width(index), self._look.tokens
-        )
-        return QSize(40, max(26, int(marked_text.height(made)) + 9))
+        return QSize(40, max(26, int(marked_text.height(self.laid_out(index))) + 9))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw one cell."""
@@ -209,12 +235,10 @@ class ValueDelegate(QStyledItemDelegate):
         rect = QRectF(option.rect)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, QColor(t.selected))
-        font = self._body if index.column() == 0 else self._mono
-        made = marked_text.layout(str(index.data() or ""), font, self._width(index), t)
         marked_text.draw(
             painter,
-            made,
-            rect.adjusted(_LEFT, 4, -_RIGHT, 0),
+            self.laid_out(index),
+            rect.adjusted(_LEFT, _TOP, -_RIGHT, 0),
             t.muted if index.column() == 0 else t.text,
         )
 
@@ -234,13 +258,17 @@ class JsonView(QTreeView):
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setIndentation(14)
-        self.setItemDelegate(ValueDelegate(look, self))
+        self._cells = ValueDelegate(look, self)
+        self.setItemDelegate(self._cells)
+        self._keys: list[tuple[int, int]] = []
+        self._unseen: list[tuple[QModelIndex, set[int]]] | None = None
         self._small = True
         self.show_value({}, small=True)
 
     def show_value(self, value: Json, *, small: bool, was: dict[Path, Json] | None = None) -> None:
         """Show another value; SMALL ones are unfolded whole."""
         old = self.model()
+        self._unseen = None
         self.setModel(JsonTree(value, self, was=was))
         if old is not None:
             old.deleteLater()
@@ -250,17 +278,88 @@ class JsonView(QTreeView):
         header.setStretchLastSection(True)
         flat = not any(isinstance(below, dict | list) for below in _values(value))
         self.setRootIsDecorated(not flat)
-        header.resizeSection(0, self._key_width(value))
+        self._keys = _measured(value, QFontMetrics(theme.body_font()))
+        self._fit_keys()
         if small:
             self.expandAll()
         self.scrollToTop()
 
-    def _key_width(self, value: Json) -> int:
-        metrics = QFontMetrics(theme.body_font())
-        keys = list(value)[:FETCH] if isinstance(value, dict) else ["9999"]
-        widest = max((metrics.horizontalAdvance(visible_line(str(k), 60)) for k in keys), default=0)
-        extra = 54 if self.rootIsDecorated() else 40
-        return min(max(widest + extra, 96), 240)
+    # --- Keys can be read at any depth ----------------------------------------------------------
+
+    def _indent(self, depth: int) -> int:
+        return (depth + int(self.rootIsDecorated())) * self.indentation() + _LEFT + _RIGHT
+
+    def _fit_keys(self) -> None:
+        widest = max((self._indent(depth) + width for depth, width in self._keys), default=0)
+        most = max(KEYS_LEAST, int(self.viewport().width() * KEYS_MOST))
+        self.header().resizeSection(0, min(max(widest + 2, KEYS_LEAST), most))
+
+    def fits(self) -> bool:
+        """Whether every key, however deep, has room to be read beside its value."""
+        room = self.header().sectionSize(0)
+        return self.viewport().width() - room >= VALUE_LEAST and all(
+            room - self._indent(depth) >= min(width, KEY_READABLE) for depth, width in self._keys
+        )
+
+    # --- What was seen --------------------------------------------------------------------------
+
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self._unseen = None
+
+    def flags_seen(self) -> bool:
+        """Whether each flagged place has been in view; what is in view now is noted."""
+        if not self._small:
+            return False
+        if self._unseen is None:
+            self._unseen = self._flagged()
+        room = self.viewport().rect()
+        for place, numbers in self._unseen:
+            cell = self.visualRect(place)
+            if not cell.isEmpty() and cell.intersects(room):
+                numbers -= self._in_view(place, cell.top() + _TOP)  # noqa: PLW2901
+        self._unseen = [one for one in self._unseen if one[1]]
+        return not self._unseen
+
+    def _flagged(self) -> list[tuple[QModelIndex, set[int]]]:
+        model = self.model()
+        found = []
+        stack = [QModelIndex()]
+        while stack:
+            above = stack.pop()
+            for row in range(model.rowCount(above)):
+                for column in range(2):
+                    index = model.index(row, column, above)
+                    if number := len(flagged.places(str(index.data() or ""))):
+                        found.append((index, set(range(number))))
+                stack.append(model.index(row, 0, above))
+        return found
+
+    def _in_view(self, place: QModelIndex, top: int) -> set[int]:
+        made = self._cells.laid_out(place)
+        text = str(place.data() or "")
+        seen = set()
+        for number, (start, end) in enumerate(flagged.places(text)):
+            first = made.lineForTextPosition(marked_text.units(text[:start]))
+            last = made.lineForTextPosition(marked_text.units(text[:end]) - 1)
+            bottom = top + last.y() + last.height()
+            if top + first.y() >= 0 and bottom <= self.viewport().height():
+                seen.add(number)
+        return seen
+
+    def next_flag(self) -> bool:
+        """Bring a flagged place that was not seen into view; False when there is none."""
+        if self.flags_seen() or not self._unseen:
+            return False
+        place, numbers = self._unseen[0]
+        text = str(place.data() or "")
+        start = flagged.places(text)[min(numbers)][0]
+        # A line lives no longer than its layout.
+        made = self._cells.laid_out(place)
+        line = made.lineForTextPosition(marked_text.units(text[:start]))
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + self.visualRect(place).top() + int(line.y()))
+        return True
 
     def unfolded(self) -> bool:
         """Whether nothing is folded away."""
@@ -277,8 +376,9 @@ class JsonView(QTreeView):
         return True
 
     def resizeEvent(self, event: Any) -> None:  # noqa: N802
-        """Wrap anew: heights depend on the width."""
+        """Wrap anew: widths and heights depend on the width."""
         super().resizeEvent(event)
+        self._fit_keys()
         self.scheduleDelayedItemsLayout()
 
 
@@ -286,3 +386,22 @@ def _values(value: Json) -> list[Json]:
     if isinstance(value, dict):
         return list(value.values())[:FETCH]
     return value[:FETCH] if isinstance(value, list) else []
+
+
+def _measured(value: Json, metrics: QFontMetrics) -> list[tuple[int, int]]:
+    """Depth and width in pixels of the keys that are shown at first, each once."""
+    found = set()
+    stack: list[tuple[Json, int]] = [(value, 0)]
+    left = FETCH
+    while stack and left > 0:
+        above, depth = stack.pop()
+        keys: Sequence[str | int] = ()
+        if isinstance(above, dict):
+            keys = list(above)[:left]
+        elif isinstance(above, list):
+            keys = range(min(len(above), left))
+        left -= len(keys)
+        for key in keys:
+            found.add((depth, metrics.horizontalAdvance(key_text(key)[:FETCH])))
+            stack.append((above[key], depth + 1))
+    return sorted(found)

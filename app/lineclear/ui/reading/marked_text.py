@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 
 from lineclear.ui.theme import Theme, Tokens
 
-_MARK = re.compile("\u27e6[^\u27e7]*\u27e7|[\u23ce\u21e5]|^ *\u2502")
+_MARK = re.compile("\u27e6[^\u27e7]*\u27e7|[\u23ce\u21e5]|^ *[\u2502\u2506]")
 
 
 def _style(mark: str, t: Tokens) -> QTextCharFormat:
@@ -44,14 +44,13 @@ def layout(text: str, font: QFont, width: float, t: Tokens) -> QTextLayout:
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     made.setTextOption(option)
     ranges = []
-    place = units = 0
+    place = start = 0
     for match in _MARK.finditer(shown):
         span = QTextLayout.FormatRange()
-        # Qt counts UTF-16 units.
-        units += _units(shown[place : match.start()])
-        span.start = units
-        span.length = _units(match.group())
-        place, units = match.end(), units + span.length
+        start += units(shown[place : match.start()])
+        span.start = start
+        span.length = units(match.group())
+        place, start = match.end(), start + span.length
         span.format = _style(match.group(), t)
         ranges.append(span)
     made.setFormats(ranges)
@@ -79,7 +78,8 @@ def draw(painter: QPainter, made: QTextLayout, rect: QRectF, colour: str) -> Non
     painter.restore()
 
 
-def _units(text: str) -> int:
+def units(text: str) -> int:
+    """How long Qt counts a text: in UTF-16 units."""
     return len(text.encode("utf-16-le")) // 2
 
 
@@ -93,9 +93,9 @@ class TokenHighlighter(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
         """Mark one line."""
-        place = units = 0
+        place = start = 0
         for match in _MARK.finditer(text):
-            units += _units(text[place : match.start()])
-            length = _units(match.group())
-            self.setFormat(units, length, _style(match.group(), self._look.tokens))
-            place, units = match.end(), units + length
+            start += units(text[place : match.start()])
+            length = units(match.group())
+            self.setFormat(start, length, _style(match.group(), self._look.tokens))
+            place, start = match.end(), start + length

@@ -20,8 +20,10 @@ from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.changes import Change, differences
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.flagged import is_flagged
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.marked_text import TokenHighlighter
+from lineclear.ui.reading.prepared import exact_text
 from lineclear.ui.reading.text_view import TextView
 
 CHECK_AFTER_MS = 150
@@ -48,6 +50,11 @@ def review_text(changes: list[Change]) -> str:
     return "\n".join(lines).rstrip("\n")
 
 
+def flagged_lines(value: Json) -> str:
+    """All lines of what would run that hold a flagged place, changed or not; "" for none."""
+    return "\n".join(line for line in exact_text(value).split("\n") if is_flagged(line))
+
+
 class ModifyEditor(QWidget):
     """Two pages: edit, then review.
 
@@ -65,6 +72,8 @@ class ModifyEditor(QWidget):
         self.setAccessibleName("Modify the arguments")
         self._asked_value: Json = MISSING
         self.value: Json = MISSING
+        self.flagged = False
+        """What would run, as it was reviewed last, holds flagged places."""
         self._pages = QStackedWidget()
         self._pages.addWidget(self._edit_page(look))
         self._pages.addWidget(self._review_page(look))
@@ -189,7 +198,11 @@ class ModifyEditor(QWidget):
             return
         found = differences(self._asked_value, self.value)
         self.heading.setText(f"{words.count(len(found), 'change')} to what was asked")
-        self.changes.show_text(review_text(found))
+        shown, odd = review_text(found), flagged_lines(self.value)
+        self.flagged = bool(odd)
+        if odd:
+            shown = f"{shown}\n\nFlagged in what would run:\n{odd}"
+        self.changes.show_text(shown)
         self._pages.setCurrentIndex(1)
         self.reviewing.emit(True)
 

@@ -223,6 +223,25 @@ class ReadingPane(QWidget):
         """Whether the end of what a verdict is about is before the eyes now."""
         return self.modify.end_in_view() if self.modifying() else self.call.end_in_view()
 
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self.call.forget_sight()
+        self.modify.changes.forget_sight()
+
+    def flags_seen(self) -> bool:
+        """Whether each flagged place of what a verdict is about has been in view."""
+        if self.modifying():
+            return self.modify.in_review() and self.modify.changes.flags_seen()
+        return self.call.flags_seen()
+
+    def next_flag(self) -> None:
+        """Bring a flagged place that was not in view yet into view."""
+        if self.modifying():
+            self.modify.changes.next_flag()
+            return
+        self.tabs.setCurrentWidget(self.call)
+        self.call.next_flag()
+
     def lines_below(self) -> int:
         """About how many lines of it are not."""
         if self.modifying():

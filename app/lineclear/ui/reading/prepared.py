@@ -9,6 +9,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Detail, Row
+from lineclear.ui.reading.wrapping import GUTTER, hang
 
 LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
@@ -16,9 +17,9 @@ LINE_GOES_ON = "\u27e6line goes on\u27e7"
 """Cannot be imitated: these brackets in a text are shown as tokens themselves."""
 RAW_AT_MOST = 1 << 20
 """Bytes of the file itself that are shown beside the call."""
-GUTTER = "\u2502 "
 FIELDS_AT_MOST = 200
 FIELD_LENGTH = 2_000
+KEY_LENGTH = 200
 """Up to these, every value is shown whole in the list of fields."""
 
 
@@ -87,7 +88,7 @@ def _is_small(value: Json) -> bool:
         if left < 0:
             return False
         if isinstance(top, dict):
-            if any(len(key) > FIELD_LENGTH for key in top):
+            if any(len(key) > KEY_LENGTH for key in top):
                 return False
             stack.extend(top.values())
         elif isinstance(top, list):
@@ -129,15 +130,15 @@ def _cut(line: str) -> Iterator[str]:
     if len(line) <= LINE_LIMIT:
         yield line
         return
-    start = 0
+    start, margin = 0, ""
     while start < len(line):
-        end = min(start + LINE_LIMIT, len(line))
+        end = min(start + LINE_LIMIT - len(margin), len(line))
         # Never inside a token.
         opened = line.rfind("\u27e6", start, end)
         if opened > start and line.find("\u27e7", opened, end) < 0:
             end = opened
-        yield line[start:end] + (LINE_GOES_ON if end < len(line) else "")
-        start = end
+        yield margin + line[start:end] + (LINE_GOES_ON if end < len(line) else "")
+        start, margin = end, hang(line)
 
 
 def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
@@ -159,11 +160,16 @@ def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
         start = 0
         # Line by line: splitting a long text would keep all threads waiting.
         while (end := value.find("\n", start)) >= 0:
-            yield f"{pad}  {GUTTER}{visible_line(value[start:end])}\u23ce"
+            yield f"{pad}  {GUTTER}{visible_line(escaped(value[start:end]))}\u23ce"
             start = end + 1
-        yield f"{pad}  {GUTTER}{visible_line(value[start:])}"
+        yield f"{pad}  {GUTTER}{visible_line(escaped(value[start:]))}"
     else:
         yield f"{pad}{lead}{_scalar(value)}{tail}"
+
+
+def escaped(text: str) -> str:
+    """Text as it stands between the quotes of JSON, but for what has a token of its own."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _scalar(value: Json) -> str:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QShowEvent, QTextCursor, QTextDocument, QTextOption
+from PySide6.QtCore import QMimeData, QObject, QTimer
+from PySide6.QtGui import (
+    QFont,
+    QFontMetricsF,
+    QResizeEvent,
+    QShowEvent,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextDocumentLayout, QPlainTextEdit, QWidget
 
+from lineclear.core.checkpoints import scripts
 from lineclear.ui import theme
+from lineclear.ui.reading import flagged, wrapping
 from lineclear.ui.reading.marked_text import TokenHighlighter
 
 PIECE = 8_000
@@ -16,6 +27,10 @@ PIECE = 8_000
 LONGEST_PIECE = 64_000
 FIRST_LINES = 200
 """Lines put in at first: short ones cost as much as longer ones."""
+WRAP_AFTER_MS = 120
+"""A width that stays this long is the one to break lines for."""
+ROUNDING = 2
+"""Pixels of a line that may be out of view and it is still whole."""
 TURN_S = 0.012
 """How long putting one piece in may keep the window's thread."""
 
@@ -52,7 +67,8 @@ class TextView(QPlainTextEdit):
     """Shows text that is already escaped; never interprets it.
 
     Nothing is put in before the view is on the screen, and no more than a piece per turn of the
-    event loop.
+    event loop. Lines are broken here and not by Qt, so that every piece of one stands within its
+    own margin; what is copied is put together again.
     """
 
     def __init__(
@@ -74,7 +90,17 @@ class TextView(QPlainTextEdit):
         self._text = ""
         self._put = 0
         self._below = 0
+        self._columns = 0
+        self._widest = 0
+        self._goes_on: dict[int, int] = {}
+        """Blocks that go on with the line above, and how much of each is margin."""
+        self._flagged: set[int] = set()
+        self._unseen: set[int] = set()
         self._length = PIECE
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(WRAP_AFTER_MS)
+        self._again.timeout.connect(self._wrap_again)
         self._more = QTimer(self)
         self._more.setSingleShot(True)
         self._more.setInterval(0)
@@ -86,6 +112,12 @@ class TextView(QPlainTextEdit):
         self._text = text
         self._put = 0
         self._below = text.count("\n")
+        self._again.stop()
+        self._columns = self._room()
+        self._widest = 0
+        self._goes_on = {}
+        self._flagged = set()
+        self._unseen = set()
         self._length = PIECE
         self._empty()
         if self.isVisible() or len(text) <= PIECE:
@@ -123,11 +155,13 @@ class TextView(QPlainTextEdit):
         if end < len(self._text):
             # Whole lines, so that no line is laid out twice.
             newline = self._text.rfind("\n", self._put, end)
-            end = newline + 1 if newline >= self._put else end
+            if newline < self._put:
+                newline = self._text.find("\n", end)
+            end = newline + 1 if newline >= 0 else len(self._text)
         place = self.verticalScrollBar().value()
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
-        cursor.insertText(self._text[self._put : end])
+        cursor.insertText(self._broken(self._text[self._put : end]))
         self.verticalScrollBar().setValue(place)
         self._below -= self._text.count("\n", self._put, end)
         self._put = end
@@ -137,16 +171,118 @@ class TextView(QPlainTextEdit):
         if self._put < len(self._text) and self.isVisible():
             self._more.start()
 
+    # --- Lines within their margin --------------------------------------------------------------
+
+    def _room(self) -> int:
+        """How many cells fit beside the scroll bar, whether it is there or not."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        free = self.width() - bar - 2 * self.document().documentMargin()
+        return max(wrapping.COLUMNS_LEAST, int(free / _advance(self.font().key(), "0")))
+
+    def _broken(self, piece: str) -> str:
+        """Whole lines broken to fit, and notes which blocks go on and which are flagged."""
+        font = self.font().key()
+        cell = _advance(font, "0")
+        odd = "\u27e6U+" in piece or (not piece.isascii() and scripts.has_lookalike(piece))
+        block = self.document().blockCount() - 1
+        shown = []
+        for line in piece.split("\n"):
+            self._widest = max(self._widest, len(line))
+            places = flagged.places(line) if odd else []
+            before = wrapping.hang(line, self._columns)
+            cuts = wrapping.breaks(line, self._columns, lambda odd: _advance(font, odd) / cell)
+            for start, end in cuts:
+                if start:
+                    self._goes_on[block] = len(before)
+                if any(first < end and last > start for first, last in places):
+                    self._flagged.add(block)
+                    self._unseen.add(block)
+                shown.append(f"{before}{line[start:end]}" if start else line[:end])
+                block += 1
+        return "\n".join(shown)
+
+    def _wrap_again(self) -> None:
+        if self._room() == self._columns:
+            return
+        if self.complete() and not self._goes_on and self._widest <= self._room():
+            self._columns = self._room()
+            return
+        bar = self.verticalScrollBar()
+        share = bar.value() / max(1, bar.maximum())
+        self.show_text(self._text)
+        if self.complete():
+            bar.setValue(round(share * bar.maximum()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Break the lines anew when the width stays."""
+        super().resizeEvent(event)
+        if self._text and self._room() != self._columns:
+            self._again.start()
+
+    def createMimeDataFromSelection(self) -> QMimeData:  # noqa: N802
+        """What was selected, its lines whole as they were before they were broken."""
+        cursor = self.textCursor()
+        start, end = cursor.selectionStart(), cursor.selectionEnd()
+        block = self.document().findBlock(start)
+        lines: list[str] = []
+        while block.isValid() and block.position() <= end:
+            units = block.text().encode("utf-16-le")
+            margin = self._goes_on.get(block.blockNumber(), 0)
+            first = max(start - block.position(), margin)
+            text = units[2 * first : 2 * (end - block.position())].decode("utf-16-le", "replace")
+            if margin and lines:
+                lines[-1] += text
+            else:
+                lines.append(text)
+            block = block.next()
+        copied = QMimeData()
+        copied.setText("\n".join(lines))
+        return copied
+
+    # --- What was seen --------------------------------------------------------------------------
+
     def complete(self) -> bool:
         """Whether the whole text is in."""
-        return self._put >= len(self._text)
+        return self._put >= len(self._text) and not self._again.isActive()
 
     def end_in_view(self) -> bool:
         """Whether the last line is before the eyes."""
         bar = self.verticalScrollBar()
         return self.complete() and bar.value() >= bar.maximum()
 
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self._unseen = set(self._flagged)
+
+    def flags_seen(self) -> bool:
+        """Whether each flagged place has been in view; what is in view now is noted."""
+        block = self.firstVisibleBlock()
+        room = self.viewport().height()
+        while self._unseen and block.isValid():
+            cursor = QTextCursor(block)
+            top = self.cursorRect(cursor).top()
+            if top > room:
+                break
+            cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+            if top >= -ROUNDING and self.cursorRect(cursor).bottom() <= room + ROUNDING:
+                self._unseen.discard(block.blockNumber())
+            block = block.next()
+        return self.complete() and not self._unseen
+
+    def next_flag(self) -> None:
+        """Bring a flagged place that was not seen into view."""
+        if not self.flags_seen() and self._unseen:
+            block = self.document().findBlockByNumber(min(self._unseen))
+            self.verticalScrollBar().setValue(max(0, block.firstLineNumber() - 2))
+
     def lines_below(self) -> int:
         """About how many lines were not reached by scrolling."""
         block = self.cursorForPosition(self.viewport().rect().bottomLeft()).block()
         return max(0, self.document().blockCount() - 1 - block.blockNumber()) + self._below
+
+
+@lru_cache(maxsize=4096)
+def _advance(font: str, character: str) -> float:
+    made = QFont()
+    made.fromString(font)
+    return QFontMetricsF(made).horizontalAdvance(character) or 1.0
