@@ -390,7 +390,11 @@ def change_one_byte(shown: Shown) -> None:
     request = shown.store / APPROVALS / "000001.request.json"
     changed = request.read_bytes().replace(b'"amount": 10', b'"amount": 90')
     assert hashlib.sha256(changed).hexdigest() != shown.sha256
-    request.write_bytes(changed)
+    # Whole at once, or the agent may find it empty.
+    draft = request.with_name(".draft")
+    draft.write_bytes(changed)
+    draft.chmod(0o600)
+    draft.replace(request)
 
 
 async def test_a_request_with_one_changed_byte_is_asked_anew_by_a_live_agent(
