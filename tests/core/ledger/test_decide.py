@@ -13,6 +13,8 @@ import pytest
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import AlreadyDecided, Refusal
+from lineclear.core.ledger import clock
+from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back, told
 from lineclear.core.ledger.outcome import finish, result_text
@@ -435,3 +437,14 @@ def test_a_start_that_cannot_be_read_can_be_resolved(store, desk):
     again = ask(store, refund())
     assert isinstance(again, Asked)
     assert again.block.seq == 2
+
+
+def test_a_clock_that_stands_before_the_request_approves_nothing(store, desk, monkeypatch):
+    shown = asked(store)
+    now = clock.read_now()
+    back = clock.Now(now.wall - timedelta(seconds=180), now.boot_id, now.boottime_ns)
+    monkeypatch.setattr(deciding, "read_now", lambda: back)
+    with pytest.raises(Refusal, match="set it right") as refused:
+        say(desk, shown, "approve")
+    assert refused.value.code == "clock"
+    say(desk, shown, "deny", reason="no")

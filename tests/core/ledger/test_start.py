@@ -79,7 +79,11 @@ def test_a_denial_gives_its_reason(store, desk):
         ({"nonce": "short"}, "damaged"),
         ({"surprise": 1}, "damaged"),
         ({"by": {"uid": os.geteuid() + 1, "name": "bob", "host": "h"}}, "by_uid"),
-        ({"at": days_ago(1), "boot_id": "earlier"}, "lapsed"),
+        ({"at": days_ago(100 / 86400), "boot_id": "earlier", "valid_for_s": 60}, "lapsed"),
+        ({"at": days_ago(1), "boot_id": "earlier"}, "before_request"),
+        ({"at": days_ago(121 / 86400), "valid_for_s": 86400}, "before_request"),
+        ({"valid_for_s": 1e308}, "valid_too_long"),
+        ({"valid_for_s": 30 * 86400 + 1}, "valid_too_long"),
         ({"at": days_ago(-1)}, "clock"),
         ({"boottime_ns": 0}, "lapsed"),
         ({"valid_for_s": 0}, "lapsed"),
@@ -91,6 +95,27 @@ def test_what_does_not_fit_has_its_own_reason(store, desk, changes, code):
     say(desk, shown, "approve", valid_for_s=1e-9 if "boottime_ns" in changes else 900)
     change(decision_file(store, shown), **changes)
     assert unfit(store, shown) == code
+
+
+def test_a_denial_holds_whatever_its_times_are(store, desk):
+    shown = asked(store)
+    say(desk, shown, "deny", reason="no")
+    change(decision_file(store, shown), at=days_ago(9), valid_for_s=1e308)
+    assert verified(store, shown).decision.reason == "no"
+
+
+@pytest.mark.parametrize(
+    "valid_for_s,told", [(2.0, "2 s"), (900.0, "15 min"), (5400.0, "1.5 h"), (604800.0, "7 d")]
+)
+def test_a_lapse_says_how_long_the_decision_was_good(store, desk, valid_for_s, told):
+    shown = asked(store)
+    decision = say(desk, shown, "approve", valid_for_s=valid_for_s)
+    now = clock.read_now()
+    late = clock.Now(now.wall + timedelta(seconds=valid_for_s), now.boot_id, now.boottime_ns)
+    assert out_of_time(decision, shown, late) == (
+        "lapsed",
+        f"The decision was good for {told}, and nobody picked it up.",
+    )
 
 
 def test_an_older_identical_decision_does_not_count(store, desk):

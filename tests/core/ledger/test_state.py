@@ -246,8 +246,12 @@ def test_no_clock_makes_it_raise_and_no_denial_becomes_an_approval(
     if verdict != "approve":
         assert found.state in (State.DENIED, State.WITHDRAWN, State.EXPIRED)
     elif found.state is State.APPROVED:
+        assert AT - timedelta(minutes=7) <= at
+        assert valid_for_s <= 30 * 86400
         assert at - timedelta(seconds=120) <= wall
         assert (wall - at).total_seconds() < valid_for_s
+    elif at < AT - timedelta(minutes=7) or valid_for_s > 30 * 86400:
+        assert found.state is State.DAMAGED  # No operator's decision says that.
     else:
         assert found.state is State.LAPSED
 

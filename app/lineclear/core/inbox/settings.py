@@ -19,6 +19,7 @@ from pydantic_core import PydanticSerializationError
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import commit
+from lineclear.core.ledger.clock import MAX_VALID_S
 from lineclear.core.places import absolute, default_source, home
 
 __all__ = [
@@ -95,9 +96,9 @@ class Settings(BaseModel):
     """Absent: the default source; an empty list: nothing is watched."""
     launch: tuple[LaunchSetting, ...] = ()
     operator: str | None = Field(default=None, max_length=200)
-    valid_live_s: float = Field(default=15 * 60.0, gt=0, le=366 * 86400.0)
+    valid_live_s: float = Field(default=15 * 60.0, gt=0, le=MAX_VALID_S)
     """How long an approval holds while its agent lives, seconds."""
-    valid_dead_s: float = Field(default=7 * 86400.0, gt=0, le=366 * 86400.0)
+    valid_dead_s: float = Field(default=7 * 86400.0, gt=0, le=MAX_VALID_S)
     """How long an approval holds when its agent is dead or unknown, seconds."""
     letters: bool = True
     """Single-letter shortcuts in the window."""

@@ -11,6 +11,8 @@ from lineclear.core.ledger.records import LAPSING, Decision
 
 LIVE_VALID_S = 15 * 60.0
 DEAD_VALID_S = 7 * 86400.0
+MAX_VALID_S = 30 * 86400.0
+"""The longest that an agent lets any decision hold, whatever the decision says."""
 CLOCK_SKEW_S = 120.0
 _NS = 1_000_000_000
 
@@ -43,6 +45,11 @@ def holds(decision: Decision, now: Now) -> bool:
     if not now.boot_id or decision.boot_id != now.boot_id:
         return True
     return (now.boottime_ns - decision.boottime_ns) / _NS < decision.valid_for_s
+
+
+def before_asked(decision: Decision, asked_at: datetime) -> bool:
+    """Tell whether a decision bears a time over 120 s before its call was asked."""
+    return decision.at < asked_at - timedelta(seconds=CLOCK_SKEW_S)
 
 
 def set_back(now: Now, times: Iterable[datetime]) -> bool:

@@ -15,7 +15,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
-from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
@@ -75,7 +75,7 @@ def decide(
 
     BY must be the user of this process. Raises AlreadyDecided (with what stands; also when the
     request's time has run out), NotConfirmed, and Refusal: `store_moved`, `changed`, `gone` (the
-    bytes are not there any more), `closed`, `no_call` (nothing to approve in it), `unsupported`
+    bytes are not there any more), `clock`, `closed`, `no_call` (nothing to approve in it), `unsupported`
     (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`, `not_writable`.
     """
     if by.uid != os.geteuid():
@@ -83,6 +83,7 @@ def decide(
     # Before anything is written: what cannot be recorded is refused.
     decision = _made(store, shown, verdict, by, valid_for_s)
     data = _encoded(decision)
+    _refuse_time(decision, shown)
     ours = _look(store, shown, verdict)
     if ours is not None:
         return ours
@@ -234,6 +235,20 @@ def _encoded(decision: Decision) -> bytes:
             code="too_large",
         )
     return data
+
+
+def _refuse_time(decision: Decision, shown: Shown) -> None:
+    """Refuse what the agent would not take for its time: clocks of two machines may differ."""
+    if decision.verdict not in LAPSING:
+        return
+    if decision.valid_for_s > MAX_VALID_S:
+        raise ValueError(f"no decision holds for {decision.valid_for_s} s")
+    if shown.block is not None and before_asked(decision, shown.block.created_at):
+        raise Refusal(
+            f"This machine's clock stands at {_clock(decision.at)}, before {_tool(shown)} was asked"
+            f" at {_clock(shown.block.created_at)}; set it right, then decide.",
+            code="clock",
+        )
 
 
 def _refuse_unshowable(arguments: Json, what: str = "The changed arguments") -> None:

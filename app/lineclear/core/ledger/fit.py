@@ -14,7 +14,8 @@ Misfit = tuple[str, str]
 def misfit(decision: Decision, request: Shown) -> Misfit | None:
     """Tell why a decision is not for this request, None if it is.
 
-    Codes: wrong_store, wrong_seq, wrong_aid, file_changed, request_changed.
+    Codes: wrong_store, wrong_seq, wrong_aid, file_changed, request_changed; of an approval also
+    valid_too_long (over 30 days) and before_request.
     """
     block = request.block
     if decision.store_id != (block.store_id if block else None):
@@ -27,6 +28,13 @@ def misfit(decision: Decision, request: Shown) -> Misfit | None:
         return "file_changed", "The decision was made for other bytes of the checkpoint file."
     if decision.request_sha256 != request.sha256:
         return "request_changed", "The decision was made for other bytes than this request has."
+    if decision.verdict not in LAPSING:
+        return None
+    if decision.valid_for_s > clock.MAX_VALID_S:
+        days = round(clock.MAX_VALID_S / 86400)
+        return "valid_too_long", f"The decision says that it holds for longer than {days} days."
+    if block is not None and clock.before_asked(decision, block.created_at):
+        return "before_request", "The decision bears a time before the call was asked."
     return None
 
 
@@ -41,6 +49,14 @@ def out_of_time(decision: Decision, request: Shown, now: Now) -> Misfit | None:
     if clock.set_back(now, times):
         return "clock", "This machine's clock was set back to before the decision was made."
     if not clock.holds(decision, now):
-        minutes = max(1, round(decision.valid_for_s / 60))
-        return "lapsed", f"The decision was good for {minutes} min, and nobody picked it up."
+        good_for = _span(decision.valid_for_s)
+        return "lapsed", f"The decision was good for {good_for}, and nobody picked it up."
     return None
+
+
+def _span(seconds: float) -> str:
+    """Give a length of time in its largest whole unit: "2 s", "15 min", "7 d"."""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} s"
