@@ -65,9 +65,7 @@ SCHEMA = {
         ({"customer": "C-1204", "amount": "1"}, "amount"),
     ],
 )
-def test_changed_arguments_that_the_agent_would_refuse_are_refused_at_once(
-    source, arguments, name
-):
+def test_changed_arguments_that_the_agent_would_refuse_are_refused_at_once(source, arguments, name):
     asked(source / "bot" / "1", call(tool_schema=SCHEMA))
     detail = detail_of(source)
     with pytest.raises(Refusal, match=f"'{name}'") as caught:

@@ -75,8 +75,9 @@ def decide(
 
     BY must be the user of this process. Raises AlreadyDecided (with what stands; also when the
     request's time has run out), NotConfirmed, and Refusal: `store_moved`, `changed`, `gone` (the
-    bytes are not there any more), `clock`, `closed`, `no_call` (nothing to approve in it), `unsupported`
-    (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`, `not_writable`.
+    bytes are not there any more), `clock`, `closed`, `no_call` (nothing to approve in it),
+    `unsupported` (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`,
+    `not_writable`.
     """
     if by.uid != os.geteuid():
         raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")

@@ -28,11 +28,15 @@ def misfit(decision: Decision, request: Shown) -> Misfit | None:
         return "file_changed", "The decision was made for other bytes of the checkpoint file."
     if decision.request_sha256 != request.sha256:
         return "request_changed", "The decision was made for other bytes than this request has."
-    if decision.verdict not in LAPSING:
-        return None
+    return _untimely(decision, request) if decision.verdict in LAPSING else None
+
+
+def _untimely(decision: Decision, request: Shown) -> Misfit | None:
+    """Tell which of a decision's times no operator's decision on this request can bear."""
     if decision.valid_for_s > clock.MAX_VALID_S:
         days = round(clock.MAX_VALID_S / 86400)
         return "valid_too_long", f"The decision says that it holds for longer than {days} days."
+    block = request.block
     if block is not None and clock.before_asked(decision, block.created_at):
         return "before_request", "The decision bears a time before the call was asked."
     return None
