@@ -40,6 +40,7 @@ class FileSessionStore:
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.path = absolute(root)
         self._threads = LedgerThreads()
+        self._swept = False
 
     async def save_loop_checkpoint(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
         """Replace the run's file; durable on return.
@@ -91,7 +92,9 @@ class FileSessionStore:
         except OSError as why:
             raise self._failed(path, "written", why) from why
         try:
-            remove_leftovers(fd)
+            if not self._swept:
+                remove_leftovers(fd)
+                self._swept = True
             replace(fd, path.name, raw)
         finally:
             close_folder(fd)
