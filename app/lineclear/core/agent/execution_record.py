@@ -12,7 +12,6 @@ from lineclear.core.agent.passage import plain
 from lineclear.core.agent.run import Action, Run, StepMark
 from lineclear.core.agent.run import storable_arguments as storable
 from lineclear.core.agent.run_block import (
-    BLOCK,
     Exchange,
     block_of,
     read_block,
@@ -22,6 +21,7 @@ from lineclear.core.agent.run_block import (
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionNode,

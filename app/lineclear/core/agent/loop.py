@@ -86,6 +86,7 @@ class Loop:
         DONE is what became of the call that the run had stopped at; IN_DOUBT: its next call may
         have run. Raises what `AgentExecutor.invoke` raises.
         """
+        run.limits = self._budget.limits()
         try:
             if fresh:
                 await self._boundaries.at(Node.RUN_START, run)

@@ -10,7 +10,6 @@ from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.errors import ResumeError
 from lineclear.core.agent.run import Run, StepMark
 from lineclear.core.agent.run_block import (
-    BLOCK,
     Exchange,
     block_of,
     read_block,
@@ -27,6 +26,7 @@ from lineclear.core.checkpoints.a3s import (
     ToolUseBlock,
 )
 from lineclear.core.checkpoints.lc_agents import AgentStep
+from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.records import Tokens
 

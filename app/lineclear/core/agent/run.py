@@ -24,7 +24,7 @@ from lineclear.core.checkpoints.lc_agents import (
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import Call
-from lineclear.core.ledger.records import EXECUTOR, RequestBlock, Tokens
+from lineclear.core.ledger.records import EXECUTOR, Limits, RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
 
 MAX_ODD_CHARACTERS: Final = 10_000
@@ -129,6 +129,8 @@ class Run:
     """What each of them took, by its number from 0, where it is known."""
     output: str | None = None
     """The model's last word."""
+    limits: Limits | None = None
+    """What its executor's budget allows."""
     guards: Convergence = field(default_factory=Convergence)
     reports: list[VerificationReport] = field(default_factory=list)
     """Verification reports of a run that was taken over from a3s."""

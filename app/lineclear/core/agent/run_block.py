@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -23,8 +23,6 @@ from lineclear.core.checkpoints.serde import Count, Omitted, Record
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.records import Tokens
 
-BLOCK: Final = "lineclear"
-
 
 class KnownTokens(Record):
     """Tokens by kind; null where none were reported."""
@@ -32,6 +30,14 @@ class KnownTokens(Record):
     tokens_in: Count | None = None
     tokens_out: Count | None = None
     cache: Count | None = None
+
+
+class KnownLimits(Record):
+    """The limits of a run's budget; null where there is none."""
+
+    iteration: Count | None = None
+    tool_calls: Count | None = None
+    tokens: Count | None = None
 
 
 class RunBlock(Record):
@@ -45,6 +51,7 @@ class RunBlock(Record):
     tool_calls: Count
     tokens: Count | None = None
     usage: KnownTokens = Field(default_factory=KnownTokens)
+    limits: Omitted[KnownLimits | None] = None
     call_ids: list[str | None]
     batch_ids: Omitted[list[str | None]] = Field(default_factory=list)
     """The same for all calls of the round that is going on."""
@@ -65,6 +72,7 @@ def block_of(run: Run, *, guards: bool) -> dict[str, Json]:
         tool_calls=run.tool_calls - (run.current is not None),
         tokens=run.tokens,
         usage=KnownTokens(**run.usage.model_dump()),
+        limits=None if run.limits is None else KnownLimits(**run.limits.model_dump()),
         call_ids=[step.action.tool_call_id for step in run.steps],
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
         convergence=run.guards.state if guards else None,

@@ -45,6 +45,7 @@ from lineclear.core.checkpoints.model import (
     Step,
     Usage,
 )
+from lineclear.core.checkpoints.ours import BLOCK, Reported, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 
@@ -95,14 +96,22 @@ class A3s(Format):
         """Validate and normalise; raises Unreadable as `LoopCheckpoint.from_document` does."""
         checkpoint = LoopCheckpoint.from_document(document)
         usage = checkpoint.total_usage
+        told = reported(
+            (checkpoint.model_extra or {}).get(BLOCK),
+            Reported(
+                usage.total_tokens,
+                Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens),
+            ),
+        )
         return Checkpoint(
             system=self.name,
             raw=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
             document=document,
             steps=tuple(_steps(checkpoint.messages)),
-            counters=Counters(checkpoint.turn, checkpoint.tool_calls_count, usage.total_tokens),
-            usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens),
+            counters=Counters(checkpoint.turn, checkpoint.tool_calls_count, told.tokens),
+            limits=told.limits,
+            usage=told.usage,
             position=Position(
                 run_id=checkpoint.run_id,
                 step=checkpoint.turn,
@@ -248,6 +257,6 @@ def _document_warnings(checkpoint: LoopCheckpoint) -> tuple[str, ...]:
     counts = (checkpoint.turn, checkpoint.tool_calls_count, usage.total_tokens)
     if max(counts) > jsontext.SAFE_INT:
         codes.append("big_number")
-    if unknown_keys(checkpoint):
+    if unknown_keys(checkpoint, known=(BLOCK,)):
         codes.append("extra_field")
     return tuple(codes)

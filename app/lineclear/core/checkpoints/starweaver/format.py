@@ -20,6 +20,7 @@ from lineclear.core.checkpoints.model import (
     Section,
     Usage,
 )
+from lineclear.core.checkpoints.ours import BLOCK, Reported, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.starweaver.checkpoint import (
     AgentCheckpoint,
@@ -72,6 +73,14 @@ class Starweaver(Format):
         state = checkpoint.state
         usage = state.usage
         calls = pending_calls(state)
+        ours = checkpoint.metadata.get(BLOCK)
+        told = reported(
+            ours.get("run") if isinstance(ours, dict) else None,
+            Reported(
+                usage.total_tokens,
+                Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens),
+            ),
+        )
         stopped = state.status is RunStatus.FAILED or checkpoint.suspended is not None
         return Checkpoint(
             system=self.name,
@@ -83,9 +92,10 @@ class Starweaver(Format):
             counters=Counters(
                 state.run_step,
                 usage.tool_calls if "tool_calls" in usage.model_fields_set else None,
-                usage.total_tokens,
+                told.tokens,
             ),
-            usage=Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens),
+            limits=told.limits,
+            usage=told.usage,
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
             resumable=stopped and not calls and state.status not in _OVER,
