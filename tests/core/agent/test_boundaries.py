@@ -264,6 +264,7 @@ async def test_a_run_has_one_file_that_operators_can_read(echo, store_path):
     assert file.stat().st_mode & 0o777 == 0o600
     read = read_checkpoint(file.read_bytes(), name=file.name)
     assert (read.system, read.resumable) == ("starweaver", False)
+    assert (read.counters.tokens, read.limits.iteration) == (None, 10)
     assert read.position is not None
     assert (read.position.node, read.position.run_id) == ("run_complete", "run-7")
     found = await handler.load_checkpoint("run-7")

@@ -177,7 +177,8 @@ async def test_a_file_store_has_it_beside_the_requests_under_the_same_id(
         assert file.name == file_name(shown.checkpoint.trace_id)
         read = read_checkpoint(file.read_bytes(), name=file.name)
         assert (read.system, read.resumable) == ("a3s", True)
-        assert read.counters.iteration == 1
+        assert (read.counters.iteration, read.counters.tokens) == (1, None)
+        assert (read.limits.iteration, read.limits.tool_calls) == (10, None)
         operator.approve(shown)
         assert await task == "done"
         assert not file.exists()
