@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -104,3 +105,14 @@ def test_a_resume_command_is_kept_whole_and_absolute(home, tmp_path):
 def test_a_resume_command_that_cannot_work_is_not_kept(home, words):
     assert lineclear("config", "set-launch", *words).returncode == 2
     assert not (home / "lineclear" / "settings.json").exists()
+
+
+def test_a_whole_home_is_watched_only_on_request(home):
+    for folder in (Path.home(), "/"):
+        done = lineclear("config", "add-source", folder)
+        assert done.returncode == 2
+        assert "watch the folder in it that agents write to" in done.stderr
+        assert "--yes" in done.stderr
+        assert not (home / "lineclear" / "settings.json").exists()
+    assert lineclear("config", "add-source", Path.home(), "--yes").returncode == 0
+    assert settings(home)["sources"][-1]["path"] == str(Path.home())

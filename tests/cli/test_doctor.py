@@ -1,7 +1,11 @@
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from lineclear.cli.findings import file_system
 from tests.cli.program import agent, lineclear, only_row
@@ -116,3 +120,47 @@ def test_a_resume_command_that_is_gone_fails(home, tmp_path):
 
 def test_file_systems_are_told_from_the_mount_table(tmp_path):
     assert file_system(tmp_path) not in (None, "proc")
+
+
+needs_mounts = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="needs root on Linux, to mount a disk"
+)
+
+
+def on_a_disk(folder, prepare, options=""):
+    """Let doctor look at FOLDER while a small disk of its own is mounted there."""
+    mount = f'mount -t tmpfs -o size=64k,mode=700{options} disk "$0"'
+    script = f'{mount} && ( {prepare} ); exec "$@"'
+    words = [sys.executable, "-m", "lineclear", "doctor", "--json", "--source", str(folder)]
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, str(folder), *words],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    return json.loads(done.stdout)["findings"]
+
+
+@needs_mounts
+def test_a_full_disk_takes_no_decisions(tmp_path):
+    found = on_a_disk(tmp_path, 'head -c 1M /dev/zero > "$0/filler" 2>/dev/null')
+    assert told(found, "publish", "fail") == [
+        f"Nothing can be recorded in {tmp_path}: No space left on device."
+    ]
+    assert told(found, "publish", "ok") == []
+
+
+@needs_mounts
+def test_a_read_only_disk_takes_no_decisions(tmp_path):
+    found = on_a_disk(tmp_path, "true", ",ro")
+    (sentence,) = told(found, "publish", "fail")
+    assert sentence.startswith(f"{tmp_path} is on a disk that is mounted read-only")
+
+
+def test_failures_and_warnings_are_counted_in_words(tmp_path):
+    lineclear("config", "set", "sources", "[]")
+    assert lineclear("doctor").stdout.endswith("\nno failures, 2 warnings.\n")
+    lineclear("config", "unset", "sources")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "pending.json").write_text("")
+    text = lineclear("doctor", "--source", tmp_path).stdout
+    assert text.endswith("\nno failures, 1 warning.\n")

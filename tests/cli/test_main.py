@@ -159,3 +159,13 @@ def test_ctrl_c_ends_a_command_that_follows_with_130():
         _, told = process.communicate(timeout=20)
     assert process.returncode == 130
     assert told == "lineclear: Stopped.\n"
+
+
+def test_a_relative_home_is_told_in_a_sentence(tmp_path):
+    done = lineclear("list", LINECLEAR_HOME="here", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "lineclear: LINECLEAR_HOME is 'here', which means another folder for each program: set it "
+        f"to an absolute path, for example '{tmp_path}/here'.\n"
+    )
+    assert list(tmp_path.iterdir()) == []

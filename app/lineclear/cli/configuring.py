@@ -22,6 +22,7 @@ from lineclear.core.inbox.settings import (
     load,
     save,
     settings_path,
+    too_wide,
 )
 
 
@@ -122,6 +123,9 @@ def _add_source(options: argparse.Namespace, settings: Settings) -> Settings:
     folder = _folder(options.folder)
     if not Path(folder).is_dir():
         raise UsageError(f"{folder} is no folder.")
+    why = too_wide(Path(folder))
+    if why is not None and not options.yes:
+        raise UsageError(f"{why} With --yes it is watched as it is.")
     added: dict[str, Any] = {"path": folder}
     if options.polling:
         added["polling"] = True

@@ -57,9 +57,13 @@ def _print(found: Sequence[Finding], terminal: Terminal) -> None:
     warnings = sum(one.level is Level.WARN for one in found)
     terminal.say()
     if failures or warnings:
-        terminal.say(f"{failures} failures, {warnings} warnings.")
+        terminal.say(f"{_counted(failures, 'failure')}, {_counted(warnings, 'warning')}.")
     else:
         terminal.say("Nothing is wrong.")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number or 'no'} {noun}s"
 
 
 def _examine(options: argparse.Namespace) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -29,6 +31,11 @@ _NETWORK: Final = frozenset(
 """File systems that report no changes made by other machines."""
 _FOREIGN_TEMPORARY: Final = "pending.json.tmp"
 _MOST_FOLDERS: Final = 100_000
+_DECISION_BYTES: Final = 16_384
+_NO_LINKS: Final = frozenset(
+    {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
+)
+"""What linking a file says where there are no hard links."""
 
 
 class Level(StrEnum):
@@ -145,23 +152,49 @@ def _unescaped(point: str) -> str:
 def _look_at_links(folder: Path) -> Finding:
     """Try what publishing needs, on two private files that are removed at once."""
     name = path_text(folder)
+    if _is_read_only(folder):
+        told = f"{name} is on a disk that is mounted read-only: no decision can be recorded there."
+        return Finding("publish", Level.FAIL, told, name)
     if not os.access(folder, os.W_OK | os.X_OK):
         told = f"This user cannot write to {name}: agents of others leave calls there."
         return Finding("publish", Level.NOTE, told, name)
     one, other = (folder / layout.temporary_name() for _ in range(2))
     try:
-        os.close(os.open(one, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         try:
+            _write(one)
             os.link(one, other)
         finally:
-            one.unlink(missing_ok=True)
-            other.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                one.unlink(missing_ok=True)
+                other.unlink(missing_ok=True)
     except OSError as why:
+        if why.errno not in _NO_LINKS:
+            told = f"Nothing can be recorded in {name}: {why.strerror}."
+            return Finding("publish", Level.FAIL, told, name)
         told = f"{name} has no hard links ({why.strerror}): an exclusive rename is needed there."
         return Finding("publish", Level.WARN, told, name)
     return Finding(
         "publish", Level.OK, f"{name} takes decisions: a file can be published once.", name
     )
+
+
+def _write(path: Path) -> None:
+    """Write as much as a decision takes: a full disk still makes empty files."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        rest = memoryview(bytes(_DECISION_BYTES))
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _is_read_only(folder: Path) -> bool:
+    try:
+        return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+    except (OSError, AttributeError):
+        return False
 
 
 def look_at_events(folders: int) -> Iterator[Finding]:

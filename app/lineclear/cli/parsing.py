@@ -278,6 +278,9 @@ def _machine(commands: Commands[Parser]) -> None:
         "--polling", action="store_true", help="look on a timer: for network and sync folders"
     )
     add.add_argument("--depth", type=int, metavar="N", help="how deep stores lie in it (1 to 16)")
+    add.add_argument(
+        "--yes", action="store_true", help="watch a whole home folder or file system, too"
+    )
     remove = _add(actions, "remove-source", "watch a folder no longer")
     remove.add_argument("folder", metavar="DIR")
 

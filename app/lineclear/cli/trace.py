@@ -17,10 +17,11 @@ def keep(error: BaseException) -> Path | None:
     """Write a traceback into the settings folder's `errors`; None: that failed too."""
     # Only a failing command pays for reading where the settings stand.
     from lineclear.core import places  # noqa: PLC0415
+    from lineclear.core.errors import LineclearError  # noqa: PLC0415
 
-    folder = places.home() / "errors"
     name = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.txt"
     try:
+        folder = places.home() / "errors"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(
             folder / name, "x", encoding="utf-8", errors="backslashreplace", opener=_private
@@ -28,7 +29,7 @@ def keep(error: BaseException) -> Path | None:
             file.writelines(traceback.format_exception(error))
         for old in sorted(folder.glob("*.txt"))[:-_KEPT]:
             old.unlink(missing_ok=True)
-    except OSError:
+    except (OSError, LineclearError):
         return None
     return folder / name
 

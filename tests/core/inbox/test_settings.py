@@ -3,13 +3,21 @@
 import json
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as module
-from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, load, save
+from lineclear.core.inbox.settings import (
+    LaunchSetting,
+    Settings,
+    SourceSetting,
+    load,
+    save,
+    too_wide,
+)
 
 
 @pytest.fixture
@@ -145,3 +153,41 @@ def test_a_path_that_is_no_utf8_is_refused_in_words(home):
         save(Settings(sources=(SourceSetting(path=Path(name)),)))
     assert caught.value.code == "settings_unwritable"
     assert not (home / "settings.json").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs named pipes")
+def test_settings_that_are_a_pipe_are_refused_and_never_waited_for(home, tmp_path):
+    home.mkdir(exist_ok=True)
+    os.mkfifo(home / "settings.json")
+    with pytest.raises(LineclearError, match="device, pipe or socket") as refused:
+        load()
+    assert refused.value.code == "settings_unreadable"
+    with pytest.raises(LineclearError):
+        save(Settings())
+    (home / "settings.json").unlink()
+    os.mkfifo(tmp_path / "pipe")
+    (home / "settings.json").symlink_to(tmp_path / "pipe")
+    with pytest.raises(LineclearError):
+        load()
+
+
+def test_no_setting_lets_a_decision_hold_for_longer_than_an_agent_would(home):
+    home.mkdir(exist_ok=True)
+    (home / "settings.json").write_text('{"valid_dead_s": 2592001}')
+    with pytest.raises(LineclearError, match="valid_dead_s"):
+        load()
+
+
+@pytest.mark.parametrize("folder", ["/", "~", "~/.."])
+def test_a_whole_machine_or_home_is_too_wide_a_source(folder):
+    why = too_wide(Path(folder).expanduser())
+    assert why is not None
+    assert why.endswith("watch the folder that agents write to.") or "in it" in why
+
+
+def test_a_folder_in_a_home_is_fit(tmp_path, monkeypatch):
+    assert too_wide(Path.home() / "agents") is None
+    link = tmp_path / "link"
+    link.symlink_to("/")
+    assert too_wide(link) is not None
+    assert too_wide(tmp_path) is None

@@ -278,3 +278,17 @@ def test_replace_takes_the_place_of_a_symlink_and_leaves_its_target(folder, tmp_
     assert target.read_bytes() == b"kept"
     assert (tmp_path / "pending.json").read_bytes() == b"new"
     assert not (tmp_path / "pending.json").is_symlink()
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="needs root on Linux, to mount a disk"
+)
+def test_on_a_read_only_disk_no_file_is_missed_that_was_never_made(tmp_path):
+    script = 'mount -t tmpfs -o ro disk "$0" && exec "$@"'
+    ran = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", script, str(tmp_path),
+         sys.executable, "-c", PROGRAM, str(tmp_path), "commit", "a.json", "x"],
+        capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
+    assert ran.stdout.startswith("not_confirmed Not confirmed: ")
+    assert ran.stderr == ""

@@ -60,10 +60,12 @@ def read_file(
     owners: frozenset[int] | None = None,
     max_bytes: int = 16 << 20,
     single_link: bool = False,
+    others_may_write: bool = False,
 ) -> FileBytes:
     """Read a regular file whole through one O_NOFOLLOW|O_NONBLOCK descriptor.
 
-    `owners` None accepts any uid; `single_link` is for foreign checkpoints (reason `hard_linked`).
+    `owners` None accepts any uid; `single_link` is for foreign checkpoints (reason `hard_linked`);
+    `others_may_write` is for files that nobody but this user's own sessions relies on.
     A file that was replaced after the open is read whole in its old version; one that was
     rewritten in place is refused. Raises Unreadable: absent, no_permission, symlink, open_failed,
     not_regular, owner, writable_by_others, hard_linked, too_large, changed_while_read.
@@ -71,7 +73,9 @@ def read_file(
     descriptor = _open(name, dir_fd)
     try:
         before = os.fstat(descriptor)
-        _check(name, before, owners, max_bytes, single_link=single_link)
+        _check_kind(name, before, owners, max_bytes, single_link=single_link)
+        if not others_may_write:
+            _refuse_unsafe(name, before)
         raw = _read_all(name, descriptor, before.st_size, max_bytes)
         after = os.fstat(descriptor)
     except OSError as why:
@@ -139,7 +143,7 @@ def _descriptor(name: str, dir_fd: int | None) -> int:
         return os.open(name, _FLAGS, dir_fd=dir_fd)
 
 
-def _check(
+def _check_kind(
     name: str,
     status: os.stat_result,
     owners: frozenset[int] | None,
@@ -154,13 +158,6 @@ def _check(
             f"{_shown(name)} belongs to user {status.st_uid}, who may not write it.",
             name,
         )
-    if sys.platform != "win32" and status.st_mode & 0o022:
-        raise Unreadable(
-            "writable_by_others",
-            f"{_shown(name)} can be changed by other users (mode {status.st_mode & 0o7777:04o});"
-            " take that right away with chmod go-w.",
-            name,
-        )
     # 0 links: replaced since the open, which still gives one whole old version.
     if single_link and status.st_nlink > 1:
         raise Unreadable(
@@ -170,6 +167,16 @@ def _check(
         )
     if status.st_size > max_bytes:
         raise _too_large(name, max_bytes)
+
+
+def _refuse_unsafe(name: str, status: os.stat_result) -> None:
+    if sys.platform != "win32" and status.st_mode & 0o022:
+        raise Unreadable(
+            "writable_by_others",
+            f"{_shown(name)} can be changed by other users (mode {status.st_mode & 0o7777:04o});"
+            " take that right away with chmod go-w.",
+            name,
+        )
 
 
 def _refuse_irregular(name: str, status: os.stat_result) -> None:

@@ -17,6 +17,8 @@ from pydantic import (
 from pydantic_core import PydanticSerializationError
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
@@ -156,18 +158,18 @@ def save(settings: Settings, folder: Path | None = None) -> None:
 
 
 def _read(path: Path) -> bytes | None:
+    # A person may keep the file elsewhere, through a symlink; whatever it is, reading never hangs.
     try:
-        with path.open("rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
-        return None
-    except OSError as why:
+        return read_file(os.path.realpath(path), max_bytes=_MAX_BYTES, others_may_write=True).raw
+    except Unreadable as why:
+        if why.code == "absent":
+            return None
+        if why.code == "too_large":
+            raise _damaged(path, "it is larger than 4 MiB") from why
         raise LineclearError(
-            f"The settings in {path} cannot be read: {why.strerror}.", code="settings_unreadable"
+            f"The settings in {visible_line(str(path))} cannot be read: {why.sentence}",
+            code="settings_unreadable",
         ) from why
-    if len(raw) > _MAX_BYTES:
-        raise _damaged(path, "it is larger than 4 MiB")
-    return raw
 
 
 def _damaged(path: Path, why: str) -> LineclearError:
@@ -196,6 +198,19 @@ def _parse(raw: bytes, path: Path) -> Settings:
         if not os.path.isabs(os.path.expanduser(source["path"])):
             raise _damaged(path, f"sources.{number}.path must be an absolute path")
     return settings
+
+
+def too_wide(folder: Path) -> str | None:
+    """Say why watching FOLDER would walk through far more than agents' folders; None: it is fit."""
+    real = Path(os.path.realpath(folder))
+    name = visible_line(str(folder))
+    if real.parent == real:
+        return f"{name} is a whole machine; watch the folder in it that agents write to."
+    if real == Path(os.path.realpath(Path.home())):
+        return f"{name} is your whole home folder; watch the folder in it that agents write to."
+    if real in Path(os.path.realpath(Path.home())).parents:
+        return f"{name} holds home folders; watch the folder that agents write to."
+    return None
 
 
 def launch_for(settings: Settings, *, agent: str, store: Path) -> LaunchSetting | None:

@@ -215,7 +215,7 @@ def _remove_temporary(dir_fd: int, name: str) -> None:
         except FileNotFoundError:
             return
         except OSError as why:
-            if attempt == _ATTEMPTS:
+            if attempt == _ATTEMPTS and _stands(dir_fd, name):
                 _log.warning(
                     "%s/%s could not be removed: %s. It does no harm and can be deleted.",
                     oserrors.folder_name(dir_fd),
@@ -224,6 +224,17 @@ def _remove_temporary(dir_fd: int, name: str) -> None:
                 )
         else:
             return
+
+
+def _stands(dir_fd: int, name: str) -> bool:
+    # A read-only disk gives the same error for a file that was never made.
+    try:
+        folders.status(dir_fd, name)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _sync_names(dir_fd: int) -> None:
