@@ -1,13 +1,15 @@
 """The window from a store on disk to a verdict on disk: real files, real keys and clicks."""
 
 import asyncio
+import dataclasses
 import os
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
+from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.lock import AgentLock
@@ -360,6 +362,13 @@ async def test_a_denial_elsewhere_freezes_the_pane_and_keeps_the_text(inbox, sou
     assert not inbox.pane.bar.deny.isVisible()
     assert inbox.pane.editor.typed() == "my reason"
     assert not inbox.pane.editor.button.isEnabled()
+    # Only its text is kept: where it stands goes on being told.
+    assert says(inbox, "standing").endswith("not read by refund-bot yet.")
+    read = dataclasses.replace(inbox.model.row(shown.aid), closed=True)
+    inbox.flow.take(Diff(changed=(read,)))
+    assert says(inbox, "standing").endswith("\u201ctoo late\u201d.")
+    assert inbox.flow._frozen
+    assert banner.findChild(QPushButton).text() == "Dismiss (u)"
     press(inbox, Qt.Key.Key_Escape)
     press(inbox, Qt.Key.Key_U)
     await until(lambda: not inbox.flow._frozen, "the new one")

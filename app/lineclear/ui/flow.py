@@ -17,10 +17,11 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
-from lineclear.ui import offers, standing
+from lineclear.ui import freezing, offers
 from lineclear.ui.arming import Act, Need
 from lineclear.ui.asking import Asking
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.freezing import Freeze
 from lineclear.ui.hands import Hands
 from lineclear.ui.offers import Offer
 from lineclear.ui.queue_model import QueueModel
@@ -77,7 +78,7 @@ class DecisionFlow(QObject):
         self._prepared: Prepared | None = None
         self._offer = Offer()
         self._notice: Notice | None = None
-        self._frozen = False
+        self._frozen: Freeze | None = None
         self._busy = ""
         self._decided_here: set[str] = set()
         self._hint: tuple[str, float, str] = ("", 0.0, "care")
@@ -85,7 +86,6 @@ class DecisionFlow(QObject):
         self._resumption = Resumption()
         self.asking = Asking(pane, self)
         self._me: Person | None = None
-        self._new_id = ""
         self._all_warnings = False
         self._armed_for = ""
         self._stop = False
@@ -122,7 +122,7 @@ class DecisionFlow(QObject):
         self._prepared = None
         self._notice = None
         self._all_warnings = False
-        self._frozen = False
+        self._frozen = None
         self._hint = ("", 0.0, "care")
         self._resumption.forget()
         self.arming.show(None)
@@ -176,15 +176,18 @@ class DecisionFlow(QObject):
         lock = None if self._prepared is None else self._prepared.detail.lock
         argv = () if lock is None else lock.argv
         pid = self._resumption.pid_for(self._row)
-        self._pane.show_row(self._row, datetime.now(UTC), self._me, argv, resumed=pid)
+        told = "" if self._frozen is None else self._frozen.standing
+        now = datetime.now(UTC)
+        self._pane.show_row(self._row, now, self._me, argv, resumed=pid, told=told)
 
     def second(self) -> None:
         """Let the times in the pane go on."""
-        if self._row is not None and not self._frozen:
-            if self._resumption.look():
-                self._refresh()
-                self._rearm()
-            self._head()
+        if self._row is None:
+            return
+        if not self._frozen and self._resumption.look():
+            self._refresh()
+            self._rearm()
+        self._head()
 
     def selection_changed(self) -> None:
         """More or fewer rows are selected: a verdict is for one."""
@@ -197,8 +200,12 @@ class DecisionFlow(QObject):
         """Look whether a diff concerns the row in the pane."""
         if not self._id or self._row is None:
             return
-        if self._id in diff.removed:
-            self._freeze(None, standing.successor(self._row, diff))
+        instead = freezing.successor(self._row, diff)
+        frozen = self._frozen
+        awaited = instead and frozen is not None and not (frozen.settled or frozen.successor)
+        settled = frozen is not None and frozen.settled
+        if (self._id in diff.removed and not settled) or awaited:
+            self._freeze(self._row, None, instead)
             return
         for row in (*diff.changed, *diff.added):
             if row.id == self._id:
@@ -207,7 +214,10 @@ class DecisionFlow(QObject):
 
     def _row_changed(self, row: Row) -> None:
         before = self._row
-        if before is None or self._frozen:
+        if before is None:
+            return
+        if self._frozen is not None:
+            self._follow(self._frozen, before, row)
             return
         decided_elsewhere = (
             before.state is State.PENDING
@@ -216,8 +226,7 @@ class DecisionFlow(QObject):
             and not self._busy
         )
         if row.sha256 != before.sha256 or decided_elsewhere:
-            self._row = row
-            self._freeze(row, row.id, before=before)
+            self._freeze(before, row)
             return
         self._row = row if self._prepared is None else merged(row, self._prepared)
         old_offer = self._offer
@@ -226,6 +235,18 @@ class DecisionFlow(QObject):
             self._rearm()
             self._refresh()
         self._head()
+        self._read_result(before, row)
+
+    def _follow(self, frozen: Freeze, before: Row, row: Row) -> None:
+        """Go on telling where a call stands whose text stays as it was read."""
+        if frozen.settled and row.sha256 != before.sha256:
+            self._freeze(before, row)
+        elif frozen.settled:
+            self._row = row if self._prepared is None else merged(row, self._prepared)
+            self._head()
+            self._read_result(before, row)
+
+    def _read_result(self, before: Row, row: Row) -> None:
         if row.state is not before.state and row.state is not State.PENDING:
             self._tasks.start(self._reread(row), name="read what came of a call")
 
@@ -235,38 +256,33 @@ class DecisionFlow(QObject):
             prepared = await self._bridge.read(row)
         except LineclearError:
             return
-        if self._id == row.id and not self._frozen and self._prepared is not None:
+        kept = self._frozen is None or self._frozen.settled
+        if self._id == row.id and kept and self._prepared is not None:
             self._prepared = prepared
             self._resumption.read(prepared.detail.launches)
             self._pane.file.show_file(prepared.detail, prepared.raw)
             self._pane.show_result(prepared)
             self._pane.show_launches(prepared)
 
-    def _freeze(self, after: Row | None, successor: str, *, before: Row | None = None) -> None:
-        before = before or self._row
-        if before is None:
-            return
+    def _freeze(self, before: Row, after: Row | None, successor: str = "") -> None:
         typed = self.asking.has_text()
-        text = standing.changed_elsewhere(before, after, datetime.now(UTC), self._me, typed=typed)
-        self._frozen = True
+        frozen = freezing.freeze(
+            before, after, datetime.now(UTC), self._me, successor=successor, typed=typed
+        )
+        self._frozen = frozen
+        if after is not None and frozen.settled:
+            self._row = after
+            self._read_result(before, after)
         self.arming.show(None)
         self.asking.freeze()
-        self._notice = Notice(
-            "care",
-            text,
-            "Show the new one (u)" if successor else "",
-            self.show_new if successor else None,
-            name="frozen",
-        )
-        self._new_id = successor
+        act = self.show_new if frozen.action else None
+        self._notice = Notice("care", frozen.text, frozen.action, act, name="frozen")
         self._head()
         self._refresh()
 
     def show_new(self) -> None:
         """Show what replaced a frozen call."""
-        if not self._frozen:
-            return
-        target = self._new_id
+        target = "" if self._frozen is None else self._frozen.successor
         if target and target == self._id:
             self.show(target)
         elif target:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
@@ -195,14 +194,20 @@ _STANDINGS = {
 
 
 def changed_elsewhere(
-    before: Row, after: Row | None, now: datetime, me: Person | None, *, typed: bool
+    before: Row,
+    after: Row | None,
+    now: datetime,
+    me: Person | None,
+    *,
+    typed: bool,
+    replaced: bool = False,
 ) -> str:
     """Why the pane froze: the call changed, or somebody else settled it, while it was read."""
     unsent = " Your text was not sent." if typed else ""
+    if replaced or (after is not None and after.sha256 != before.sha256):
+        return f"This call changed at {words.clock(now, now)} while you were reading.{unsent}"
     if after is None:
         return f"This call is gone since {words.clock(now, now)}: its file was removed.{unsent}"
-    if after.sha256 != before.sha256:
-        return f"This call changed at {words.clock(now, now)} while you were reading.{unsent}"
     if after.decision is not None and after.decision != before.decision:
         decision = after.decision
         if decision.verdict == "withdrawn" or after.state is State.WITHDRAWN:
@@ -217,11 +222,3 @@ def changed_elsewhere(
             f"at {words.clock(decision.at, now)}{words.quoted(decision.reason)}.{unsent}"
         )
     return f"{standing(after, now, me)}{unsent}"
-
-
-def successor(before: Row, diff: Diff) -> str:
-    """The id of the row that took the place of one that is gone; "" when none did."""
-    for row in (*diff.added, *diff.changed):
-        if row.store == before.store and row.item == before.item:
-            return row.id
-    return ""

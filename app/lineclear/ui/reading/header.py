@@ -51,14 +51,18 @@ class Header(QWidget):
         argv: tuple[str, ...],
         *,
         resumed: int | None = None,
+        told: str = "",
     ) -> None:
-        """Show a row; call again each second, for its times. RESUMED: a resume's process."""
+        """Show a row; call again each second, for its times.
+
+        RESUMED is a resume's process, TOLD what is said of its standing instead of that.
+        """
         title = visible_line(row.tool, 120) if row.tool else _untitled(row)
         _set(self.title, title)
         facts = words.header_facts(row, now, argv)
         _set(self.facts, facts)
         self.facts.setToolTip(tooltip(f"{facts} \u00b7 {row.store}"))
-        _set(self.standing, standing(row, now, me, resumed=resumed))
+        _set(self.standing, told or standing(row, now, me, resumed=resumed))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )

@@ -144,9 +144,13 @@ class ReadingPane(QWidget):
         argv: tuple[str, ...],
         *,
         resumed: int | None = None,
+        told: str = "",
     ) -> None:
-        """Show a row's head; again each second, for its times. RESUMED: a resume's process."""
-        self.header.show_row(row, now, me, argv, resumed=resumed)
+        """Show a row's head; again each second, for its times.
+
+        RESUMED is a resume's process, TOLD what is said of its standing instead of that.
+        """
+        self.header.show_row(row, now, me, argv, resumed=resumed, told=told)
         self._pages.setCurrentIndex(1)
 
     def show_prepared(self, prepared: Prepared) -> None:
