@@ -157,6 +157,8 @@ class Checkpoint:
     """None in a system that says nothing of it."""
     resumable: bool = False
     """A run with nothing to approve in it, which can go on from here if it does not run."""
+    unfinished: bool = False
+    """The run had not come to its end: it goes on, or it died."""
     envelope: dict[str, Json] | None = None
     """The `lineclear` block of a native request, unvalidated; None in a foreign checkpoint."""
     warnings: tuple[str, ...] = ()

@@ -58,6 +58,7 @@ def read_detail(row: Row) -> Detail:
         launches=() if records is None else records.launches,
         outcome=None if records is None else records.outcome,
         result=result,
+        others=call.others,
     )
 
 

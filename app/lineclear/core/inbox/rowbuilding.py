@@ -63,6 +63,17 @@ class Circumstances:
     projection_differs: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as read: its row and what the row was made from."""
+
+    row: Row
+    records: CallRecords | None = None
+    """None where there are none, or where the row was known already."""
+    others: tuple[Checkpoint, ...] = ()
+    """Checkpoints of the same run that the same agent keeps."""
+
+
 def row_of(
     settings: Settings,
     look: Look,

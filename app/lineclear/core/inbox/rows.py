@@ -96,6 +96,8 @@ class Detail:
     launches: tuple[Launch, ...] = ()
     outcome: Outcome | None = None
     result: str | None = None
+    others: tuple[Checkpoint, ...] = ()
+    """Other checkpoints of the same run that its agent keeps, in whichever system's form."""
 
 
 def path_text(path: str | os.PathLike[str]) -> str:

@@ -12,9 +12,17 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING, OLD_AFTER
+from lineclear.core.inbox.cautions import OLD_AFTER
+from lineclear.core.inbox.holding import Held, held_of
+from lineclear.core.inbox.keptruns import (
+    beside_running,
+    kept_beside,
+    kept_calls,
+    standing_of_run,
+)
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
+    Call,
     Circumstances,
     Look,
     Place,
@@ -26,7 +34,7 @@ from lineclear.core.inbox.rowbuilding import (
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
-from lineclear.core.ledger import endings, foreign, handover, lock
+from lineclear.core.ledger import endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import (
@@ -78,15 +86,6 @@ class StoreRead:
     """The last walk that saw the store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One call as read: its row and what the row was made from."""
-
-    row: Row
-    records: CallRecords | None = None
-    """None where there are none, or where the row was known already."""
-
-
 @dataclass(slots=True)
 class StoreReader:
     """Reads stores; holds no state but what is asked for."""
@@ -123,12 +122,21 @@ class StoreReader:
         """Read one call afresh; raises Unreadable when it is not there any more."""
         with Store.open(place.store) as store:
             look = Look(place, _lock_of(place), now)
+            if store.native and row.seq is not None:
+                call = self._native(store, look, (row.seq, row.id))
+                others = kept_beside(store, own_names(os.fspath(store.path)), call)
+                return replace(call, others=others)
             if store.native:
-                return self._native(store, look, (row.seq, row.id))
+                for call in kept_calls(
+                    self.settings, store, look, own_names(os.fspath(place.store))
+                ):
+                    if call.row.id == row.id:
+                        return call
+                raise _absent(row)
             for call in self._foreign_calls(store, look):
                 if call.row.id == row.id:
                     return call
-        raise Unreadable("absent", f"The call {row.id[:8]} is not there any more.", row.path)
+        raise _absent(row)
 
     def _stamp(self, read: StoreRead) -> None:
         """Note what decides whether the store is read again.
@@ -178,7 +186,7 @@ class StoreReader:
     def _native_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
         named = store.names()
         names = _by_call(named)
-        calls = store.calls(named=named)
+        calls = [one for one in store.calls(named=named) if not _only_launched(names, one)]
         open_rows: list[Row] = []
         closed_rows: list[Row] = []
         for call_id in reversed(calls):
@@ -198,6 +206,9 @@ class StoreReader:
                 self._watch_records(read, call)
                 open_rows.append(call.row)
         if not open_rows:
+            # The request is the row of its run, whatever else its agent keeps.
+            kept = kept_calls(self.settings, store, look, read.found.files)
+            open_rows += (call.row for call in kept)
             # An open request's projection only differs, and its own row says so.
             stray = self._stray_projection(store, read, calls[-1:], closed_rows[:1])
             if stray is not None:
@@ -308,7 +319,7 @@ class StoreReader:
         yield from closed if self.every_closed else closed[-1:]
 
     def _foreign_calls(self, store: Store, look: Look, read: StoreRead | None = None) -> list[Call]:
-        return _beside_running(list(self._every_foreign_call(store, look, read)))
+        return beside_running(list(self._every_foreign_call(store, look, read)))
 
     def _every_foreign_call(
         self, store: Store, look: Look, read: StoreRead | None
@@ -321,10 +332,9 @@ class StoreReader:
                 if why.code != "absent":
                     yield Call(broken_row(look.place, why.code, why.sentence, path))
                 continue
-            held = _held(store, calls[0])
+            held = held_of(store, calls[0])
             for shown in calls:
-                if shown.call is None and not shown.checkpoint.resumable:
-                    # A run that goes on by itself: nothing to decide and nothing to resume.
+                if shown.call is None and not shown.checkpoint.unfinished:
                     continue
                 present.add(shown.aid)
                 yield self._foreign(store, look, shown, claimed, held=held)
@@ -332,11 +342,11 @@ class StoreReader:
             yield from self._gone_calls(store, look, read, present)
 
     def _foreign(
-        self, store: Store, look: Look, shown: Shown, claimed: str | None, *, held: _Held | None
+        self, store: Store, look: Look, shown: Shown, claimed: str | None, *, held: Held | None
     ) -> Call:
         records, how = _observe(store, (None, shown.aid), look, shown)
         if shown.call is None and how.state is State.PENDING:
-            how = replace(how, state=State.RESUMABLE)
+            how = standing_of_run(shown.checkpoint, look.lock.process)
         if held is not None and how.state in {State.APPROVED, State.DENIED}:
             how = replace(how, state=State.HELD, code=held.code, sentence=held.sentence)
         is_claimed = claimed == shown.aid and records.start is None
@@ -412,53 +422,16 @@ def _observe(
     return records, standing(records, look.now, lock=process, starter=starter)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """Why decisions are not handed over: one is missing, or what is said here."""
-
-    code: str | None = None
-    sentence: str = ""
+def _absent(row: Row) -> Unreadable:
+    return Unreadable("absent", f"The call {row.id[:8]} is not there any more.", row.path)
 
 
-def _held(store: Store, shown: Shown) -> _Held | None:
-    """Tell whether decisions on the calls of a checkpoint wait for each other.
-
-    When none is missing they are put together, if whoever gave the last one did not.
-    """
-    if not handover.takes_together(shown):
-        return None
-    try:
-        return _Held() if handover.hand_over(store, shown) is None else None
-    except LineclearError as why:
-        return _Held(why.code, why.sentence)
-
-
-def _beside_running(calls: list[Call]) -> list[Call]:
-    """Show a run as running that goes on since it was resumed from an earlier checkpoint of it."""
-    going = {
-        call.row.position.run_id: call.row
-        for call in calls
-        if call.row.state is State.RUNNING and call.row.position is not None
-    }
-    return [
-        replace(call, row=_running_as(going[position.run_id], call.row))
-        if call.row.state is State.RESUMABLE
-        and (position := call.row.position) is not None
-        and position.run_id in going
-        else call
-        for call in calls
-    ]
-
-
-def _running_as(started: Row, row: Row) -> Row:
-    return replace(
-        row,
-        state=State.RUNNING,
-        process=started.process,
-        pid=started.pid,
-        started_at=started.started_at,
-        warnings=tuple(code for code in row.warnings if code != MAY_BE_RUNNING),
-    )
+def _only_launched(names: dict[CallId, frozenset[str]], call_id: CallId) -> bool:
+    """Tell whether all that is known of a call in a native store is that its run was resumed."""
+    seq, aid = call_id
+    if seq is not None:
+        return False
+    return all(name.startswith(f"{aid}.launch-") for name in names[None, aid])
 
 
 def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[CallId, frozenset[str]]:

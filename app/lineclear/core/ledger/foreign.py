@@ -97,6 +97,25 @@ def show_foreign(path: Path, *, store: Store | None = None) -> list[Shown]:
     ]
 
 
+def show_kept(store: Store, path: Path) -> Shown:
+    """Read a checkpoint that an agent of ours keeps beside its requests; nothing in it is decided.
+
+    Raises Unreadable.
+    """
+    file = _read_in(store, path)
+    checkpoint = read_checkpoint(file.raw, name=path.name)
+    return Shown(
+        store=store.path,
+        seq=None,
+        aid=foreign_aid(file, ""),
+        raw=file.raw,
+        sha256=checkpoint.sha256,
+        checkpoint=checkpoint,
+        file=file,
+        path=path,
+    )
+
+
 def verify_file(store: Store, shown: Shown) -> None:
     """Raise Refusal (`changed`, `gone`) unless the checkpoint file is still the one SHOWN."""
     if shown.path is None:
@@ -326,6 +345,10 @@ def _read(store: Store, path: Path) -> FileBytes:
             f"{visible_line(str(path))} belongs to a store with a ledger of its own, which counts.",
             path,
         )
+    return _read_in(store, path)
+
+
+def _read_in(store: Store, path: Path) -> FileBytes:
     place = _place(path)
     if place.store != store.path:
         raise ValueError(f"{path} lies in {place.store}, not in {store.path}")

@@ -119,6 +119,7 @@ class A3s(Format):
                 written_ms=checkpoint.checkpoint_ms,
             ),
             resumable=True,
+            unfinished=True,
             warnings=_document_warnings(checkpoint),
         )
 

@@ -99,6 +99,7 @@ class Starweaver(Format):
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
             resumable=stopped and not calls and state.status not in _OVER,
+            unfinished=state.status not in _OVER,
             warnings=_document_warnings(checkpoint),
         )
 
