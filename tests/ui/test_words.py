@@ -1,16 +1,19 @@
 """What the window says, phrase by phrase, from hand-made rows and a fixed clock."""
 
 import dataclasses
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
-from lineclear.core.checkpoints.model import Counters
+from lineclear.core.checkpoints.model import MISSING, Counters
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.ui import offers, standing, words
+from lineclear.ui import cells, offers, standing, words
 from lineclear.ui.arming import Act, Need, Readiness
+from lineclear.ui.cells import Column
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row
 
 
@@ -186,9 +189,8 @@ def test_a_denial_that_was_not_read_yet():
         decision=a_decision("deny", BOB, reason="wrong\ncustomer"),
         agent="ci",
     )
-    assert stands(row) == (
-        f"Denied by bob {with_seconds(30)}: \u201cwrong\u23cecustomer\u201d, not read by ci yet."
-    )
+    said = f"Denied by bob {with_seconds(30)}: \u201cwrong\u23cecustomer\u201d."
+    assert stands(row) == f"{said} ci has not read it yet."
 
 
 @pytest.mark.parametrize(
@@ -310,9 +312,39 @@ def test_the_line_under_the_title():
 
 def test_empty_states():
     assert words.nothing_waits(3, 2) == "Nothing waits. 3 agents running, watching 2 folders."
+    assert words.nothing_waits(0, 1) == "Nothing waits. Watching 1 folder."
     assert words.nothing_matches(37) == "No call matches. 37 are hidden by the filter."
     assert words.nothing_matches(1) == "No call matches. 1 is hidden by the filter."
 
 
 def test_counters_that_are_missing_are_not_zero():
     assert a_row(1, counters=Counters()).counters.tokens is None
+
+
+def test_what_is_quoted_brings_its_own_full_stop():
+    row = a_row(1, state=State.DENIED, decision=a_decision("deny", BOB, reason="No."), agent="ci")
+    assert stands(row).endswith(": \u201cNo.\u201d ci has not read it yet.")
+    foreign = replace(row, system="lc-agents", process=Process.UNKNOWN)
+    assert stands(foreign).endswith(": \u201cNo.\u201d ci reads it when it is resumed.")
+    assert words.ended("Why\u2026") == "Why\u2026"
+    assert words.ended("It ran") == "It ran."
+
+
+def test_a_folder_is_named_as_its_owner_writes_it(monkeypatch, tmp_path):
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    assert words.place(tmp_path / "agents" / "a\u202eb") == "~/agents/a\u27e6U+202E\u27e7b"
+    assert words.place(Path("/srv/bots")) == "/srv/bots"
+    waits = a_row(1, state=State.RESUMABLE, tool=None, arguments=MISSING, store=tmp_path / "coder")
+    assert cells.text(waits, Column.ARGUMENTS, NOW) == "~/coder"
+    assert cells.text(waits, Column.TOOL, NOW) == "no call"
+
+
+@pytest.mark.parametrize(
+    "state", [state for state in State if state not in (State.PENDING, State.APPROVED, State.HELD)]
+)
+def test_where_nothing_can_be_pressed_a_sentence_says_so(state):
+    offered = offers.offer(a_row(1, state=state, process=Process.ALIVE))
+    assert offered.resolve or offered.sentence
+    dead = offers.offer(a_row(1, state=state, process=Process.DEAD))
+    assert dead.resolve or dead.sentence
+    assert offers.offer(replace(a_row(1, state=state), closed=True)).sentence

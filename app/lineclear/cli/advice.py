@@ -35,6 +35,16 @@ def how_to_go_on(row: Row) -> str:
     return f"Go on with it: {how_to_resume(row)}"
 
 
+def after_denial(row: Row) -> str:
+    """Tell when the agent of this row learns that its call was denied."""
+    agent = visible_line(row.agent, 80)
+    if row.system != NATIVE:
+        return f"Nothing runs. {agent} is told why when it is relaunched."
+    if row.process in (Process.ALIVE, Process.ELSEWHERE):
+        return f"{agent} is told why."
+    return f"{agent} is told why when it is resumed: {how_to_resume(row)}"
+
+
 def how_to_resume(row: Row) -> str:
     """Give the command that goes on with a dead agent, by its configured command if it has one.
 

@@ -92,7 +92,7 @@ def _decide(
     verdict = _verdict(options, arguments)
     decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
     if decision.verdict == "deny":
-        told = f"Denied. {visible_line(detail.row.agent, 80)} is told why."
+        told = f"Denied. {advice.after_denial(detail.row)}"
     elif decision.verdict == "modify":
         told = f"Approved with other arguments. {advice.after_approval(detail.row)}"
     else:

@@ -183,13 +183,15 @@ def _of_limit(used: int | None, limit: int | None) -> str:
     return words.amount(used) if limit is None else f"{words.amount(used)}/{words.amount(limit)}"
 
 
+_NO_TOOL = {State.RESUMABLE: "no call"}
+
 _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.STATE: lambda row, _now: words.state_word(row),
-    Column.TOOL: lambda row, _now: words.name(row.tool, row.store.name and "\u2014"),
+    Column.TOOL: lambda row, _now: words.name(row.tool, _NO_TOOL.get(row.state, "\u2014")),
     Column.ARGUMENTS: lambda row, _now: (
         preview(row.arguments)
         if row.tool is not None
-        else visible_line(row.reason or str(row.store), PREVIEW_LIMIT)
+        else visible_line(row.reason or "", PREVIEW_LIMIT) or words.place(row.store)
     ),
     Column.AGENT: _agent,
     Column.AGE: _age,

@@ -9,6 +9,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 from lineclear.ui.arming import Act, Readiness
 from lineclear.ui.buttons import ApproveButton, DecisionButton
+from lineclear.ui.labels import PlainLabel
 from lineclear.ui.offers import Offer
 
 APART = 96
@@ -60,9 +61,19 @@ class DecisionBar(QWidget):
         line.addStretch(1)
         line.addWidget(self.resume)
         line.addWidget(self.approve)
+        self.alone = PlainLabel(name="alone")
+        self.alone.setProperty("tone", "muted")
+        self.alone.setFont(theme.small_font())
+        self.alone.setWordWrap(True)
+        self.aside = QHBoxLayout()
+        """Where an act that is no decision stands, while there is no decision to make."""
+        line.insertWidget(0, self.alone, 100)
+        line.addLayout(self.aside)
         for button in (*left, self.resume, self.approve):
             button.pressed_by.connect(self._wants(button.objectName()))
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.empty = True
+        """There are no buttons: the sentence stands in their place."""
         self.show_offer(Offer())
 
     def _wants(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
@@ -89,6 +100,8 @@ class DecisionBar(QWidget):
                 button.setVisible(visible)
             if button.isEnabled() == busy:
                 button.setEnabled(not busy)
+        self.empty = not any(shown.values())
+        self.alone.setVisible(self.empty)
         self._apart.setVisible(bool(offer.approve or offer.resume))
         self.approve.say(offer.approve or "Approve")
         self.resume.say(offer.resume or "Resume")

@@ -40,6 +40,19 @@ MODIFYING = Offer("Nothing runs before you have reviewed and approved your chang
 MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
 
 
+_OVER = "This is over: nothing is left to decide."
+_NOTHING_TO_DO = {
+    State.RUNNING: "It runs: there is nothing to decide until it ends.",
+    State.UNREADABLE: "It cannot be decided. File shows what is there.",
+    State.DAMAGED: "It cannot be decided. File shows what is there.",
+    State.STRAY: "Nothing here asks for a decision. File shows what is there.",
+}
+
+
+def _no_command(row: Row) -> str:
+    return f"Lineclear knows no command yet that resumes {words.name(row.agent)}."
+
+
 def denying(row: Row) -> str:
     """What a denial will do, while its reason is being typed."""
     if row.system != "lineclear":
@@ -75,25 +88,28 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         running = row.process in (Process.ALIVE, Process.ELSEWHERE)
         waits = row.state is State.HELD
         return Offer(
+            "" if running or row.resumable_by else _no_command(row),
             take_back=True,
             resume="" if running or waits or not row.resumable_by else "Resume",
             set_command=not running and not row.resumable_by,
         )
     if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
-        if row.closed or row.process in (Process.ALIVE, Process.ELSEWHERE):
-            return Offer()
+        if row.closed:
+            return Offer(_OVER)
+        if row.process in (Process.ALIVE, Process.ELSEWHERE):
+            return Offer(f"{agent} lives and goes on by itself.")
         return _offer_resume(row, word=word)
     if row.state is State.UNCERTAIN:
         return Offer(
             sentence="No program tries this again. Say what you found, or leave it.",
             resolve=True,
         )
-    return Offer()
+    return Offer(_NOTHING_TO_DO.get(row.state, _OVER))
 
 
 def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not row.resumable_by:
-        return Offer(set_command=True)
+        return Offer(_no_command(row), set_command=True)
     if MAY_BE_RUNNING not in row.warnings:
         return Offer(resume="Resume")
     if not word:

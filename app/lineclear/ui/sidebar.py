@@ -31,9 +31,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.scan import SourceHealth
-from lineclear.ui import theme
+from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel, tooltip
 from lineclear.ui.sections import CLOSED_SECTIONS, OPEN_SECTIONS, Section
 
@@ -256,14 +255,12 @@ class Sidebar(QWidget):
     def show_sources(self, health: Sequence[SourceHealth], counts: dict[Path, int]) -> None:
         """Show the watched folders, how they fare and how many open rows they hold."""
         self._sources = tuple(health)
-        home = str(Path.home())
         entries = []
         for source in self._sources:
             path = str(source.path)
-            short = "~" + path[len(home) :] if path.startswith(home + "/") else path
             entries.append(
                 Entry(
-                    visible_line(short),
+                    words.place(source.path),
                     counts.get(source.path, 0),
                     "ok" if source.ok else "trouble",
                     tooltip(f"{path}: {source.sentence}" if source.sentence else path),

@@ -65,11 +65,12 @@ def _approved(row: Row, now: datetime, me: Person | None) -> str:
 def _denied(row: Row, now: datetime, me: Person | None) -> str:
     reason = None if row.decision is None else row.decision.reason
     text = f"{_decided(row, now, me)}{words.quoted(reason)}"
+    text = words.ended(text)
     if row.closed:
-        return f"{text}."
-    if row.process is Process.DEAD:
-        return f"{text}. {words.name(row.agent)} reads it when it is resumed."
-    return f"{text}, not read by {words.name(row.agent)} yet."
+        return text
+    if row.process is Process.DEAD or row.system != "lineclear":
+        return f"{text} {words.name(row.agent)} reads it when it is resumed."
+    return f"{text} {words.name(row.agent)} has not read it yet."
 
 
 def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
@@ -79,7 +80,8 @@ def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
     if row.decision is None:
         return f"{runs}."
     if row.state is State.DENIED:
-        return f"{_decided(row, now, me)}{words.quoted(row.decision.reason)} {runs}."
+        denied = words.ended(f"{_decided(row, now, me)}{words.quoted(row.decision.reason)}")
+        return f"{denied} {runs}."
     return f"{_decided(row, now, me)}. {runs}."
 
 
@@ -132,7 +134,8 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
         return f"{_denied(row, now, me)}" if row.decision else "Denied."
     if row.outcome == "refused":
         why = row.reason or (f"code {row.reason_code}" if row.reason_code else "")
-        return f"The agent refused the decision{': ' + visible_line(why, 200) if why else ''}."
+        said = f": {visible_line(why, 200)}" if why else ""
+        return words.ended(f"The agent refused the decision{said}")
     if row.outcome == "resolved":
         return f"Settled by hand: {preview}" if preview else "Settled by hand."
     ended = "" if row.ended_at is None else f" at {words.clock(row.ended_at, now)}"
@@ -217,8 +220,9 @@ def changed_elsewhere(
         who = words.person(decision.by, me)
         elsewhere = " elsewhere" if who == "you" else ""
         who = who[0].upper() + who[1:] if who == "you" else who
-        return (
+        told = (
             f"{who} {words.verdict_word(decision)} this{elsewhere} "
-            f"at {words.clock(decision.at, now)}{words.quoted(decision.reason)}.{unsent}"
+            f"at {words.clock(decision.at, now)}{words.quoted(decision.reason)}"
         )
+        return f"{words.ended(told)}{unsent}"
     return f"{standing(after, now, me)}{unsent}"

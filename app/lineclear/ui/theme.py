@@ -249,6 +249,7 @@ def stylesheet(t: Tokens) -> str:
     QMainWindow, QWidget#shell, QWidget#topBar, QWidget#statusLine {{ background: {t.window}; }}
     QWidget#readingPane, QWidget#page {{ background: {t.base}; }}
     QSplitter::handle {{ background: {t.line}; }}
+    QSplitter#askedAndYours::handle {{ background: transparent; }}
     QSplitter::handle:horizontal {{ width: 1px; }}
     QSplitter::handle:vertical {{ height: 1px; }}
     QFrame#separator {{ background: {t.line}; border: none; max-height: 1px; min-height: 1px; }}

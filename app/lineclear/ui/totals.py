@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
 from lineclear.ui import words
 
 
@@ -43,3 +44,8 @@ def total(rows: Iterable[Row]) -> Totals:
     return Totals(
         number, sum(calls.values()) if calls else None, sum(tokens.values()) if tokens else None
     )
+
+
+def living_agents(rows: Iterable[Row]) -> int:
+    """How many agents of these rows live, whatever they do."""
+    return len({(row.source, row.agent) for row in rows if row.process is Process.ALIVE})

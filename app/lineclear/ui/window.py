@@ -35,19 +35,20 @@ from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
 from lineclear.ui.queue_model import QueueModel
-from lineclear.ui.reading.pane import ReadingPane
+from lineclear.ui.reading.pane import HINT, ReadingPane
 from lineclear.ui.scope import Scope
 from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Sidebar
 from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.totals import Totals, total
+from lineclear.ui.totals import Totals, living_agents, total
 from lineclear.ui.tray import Tray
 from lineclear.ui.window_state import WindowState
 
 FILTER_AFTER_MS = 60
 COUNT_AFTER_MS = 120
 DEMO = "Demo: pretend agents, nothing real runs."
+DEMO_BEGINS = "The pretend agents are starting: their first calls come in a moment."
 TRAY_CLOSE = "Lineclear keeps watching in the tray."
 THREE_LINES = """\
 from lineclear import Gate
@@ -143,7 +144,7 @@ class MainWindow(QMainWindow):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         if self._demo:
-            box.addWidget(Strip(DEMO, "demo", ("endDemo", "End the demo", self.quit)))
+            box.addWidget(Strip(f"{DEMO} {HINT}", "demo", ("endDemo", "End the demo", self.quit)))
         self._tray_strip = Strip(
             TRAY_CLOSE,
             "trayStrip",
@@ -273,6 +274,7 @@ class MainWindow(QMainWindow):
     def _show_table(self) -> None:
         if self._middle.currentWidget() is not self.table:
             self._middle.setCurrentWidget(self.table)
+            self.pane.hint.show()
             if self.sidebar.sections.hasFocus():
                 self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -299,16 +301,23 @@ class MainWindow(QMainWindow):
         elif not self._complete:
             self.empty.say("Reading the folders\u2026")
         elif scope.section is Section.WAITING:
-            running = counts[Section.RUNNING]
             folders = len(self._health) or len(self._bridge.settings.sources)
             anything = any(number for number in counts.values())
             self.empty.say(
-                words.nothing_waits(running, folders),
+                DEMO_BEGINS
+                if self._demo and not anything
+                else words.nothing_waits(self._living(), folders),
                 *(() if anything or self._demo else ("add", "demo", "copy")),
             )
         else:
             self.empty.say(f"Nothing under \u201c{scope.section.value}\u201d.")
         self._middle.setCurrentWidget(self.empty)
+        # There is nothing to select.
+        self.pane.hint.hide()
+
+    def _living(self) -> int:
+        sections = [section for section in Section if section is not Section.HISTORY]
+        return living_agents(row for one in sections for row in self.model.rows_in(one))
 
     # --- What is chosen -------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
@@ -126,6 +127,17 @@ def person(by: Person | None, me: Person | None) -> str:
     return visible_line(by.name or f"uid {by.uid}", NAME_LIMIT)
 
 
+def ended(text: str) -> str:
+    """TEXT as a whole sentence: with a full stop, unless what it quotes brings one."""
+    return text if text.rstrip("\u201d")[-1:] in (".", "!", "?", "\u2026") else f"{text}."
+
+
+def place(path: Path) -> str:
+    """A folder as its owner writes it, escaped: `~/agents/refund-bot`."""
+    full, own = str(path), str(Path.home())
+    return visible_line("~" + full[len(own) :] if full.startswith(own + "/") else full)
+
+
 def quoted(text: str | None) -> str:
     """What somebody said, after a colon; "" for nothing."""
     return f": \u201c{visible_line(text, 200)}\u201d" if text else ""
@@ -193,7 +205,9 @@ def budget(used: int | None, limit: int | None, noun: str) -> str:
 
 
 def nothing_waits(running: int, folders: int) -> str:
-    """The empty table of a watched, quiet inbox."""
+    """The empty table of a watched, quiet inbox; no agent is known before it asked once."""
+    if not running:
+        return f"Nothing waits. Watching {count(folders, 'folder')}."
     return f"Nothing waits. {count(running, 'agent')} running, watching {count(folders, 'folder')}."
 
 

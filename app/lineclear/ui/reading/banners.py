@@ -85,7 +85,7 @@ class Banners(QWidget):
         super().__init__(parent)
         self.setObjectName("banners")
         self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(16, 4, 16, 4)
+        self._box.setContentsMargins(16, 12, 16, 0)
         self._box.setSpacing(6)
         self._shown: list[Notice] = []
         self.hide()

@@ -106,6 +106,7 @@ class ModifyEditor(QWidget):
         cancel.setProperty("flat", True)
         cancel.pressed_by.connect(lambda _origin: self.left.emit())
         split = QSplitter(Qt.Orientation.Horizontal)
+        split.setObjectName("askedAndYours")
         split.setChildrenCollapsible(False)
         split.addWidget(self._titled("Asked", self.asked))
         split.addWidget(self._titled("Yours", self.yours))

@@ -119,11 +119,11 @@ class ReadingPane(QWidget):
         box.addWidget(line)
         box.addWidget(self.banners)
         box.addWidget(self.editor)
-        offered = QHBoxLayout()
-        offered.setContentsMargins(8, 4, 8, 0)
-        offered.addWidget(self.set_command)
-        offered.addStretch(1)
-        box.addLayout(offered)
+        self._offered = QHBoxLayout()
+        self._offered.setContentsMargins(8, 4, 8, 0)
+        self._offered.addWidget(self.set_command)
+        self._offered.addStretch(1)
+        box.addLayout(self._offered)
         box.addWidget(self.sentence)
         box.addWidget(self.bar)
         return page
@@ -203,17 +203,24 @@ class ReadingPane(QWidget):
     def show_offer(self, offer: Offer, *, busy: bool) -> None:
         """Show what can be done with the call; BUSY: something is being done."""
         self.bar.show_offer(offer, busy=busy)
+        if offer != Offer():
+            # While a call is being read nothing moves.
+            self.sentence.setVisible(not self.bar.empty)
+            home = self.bar.aside if self.bar.empty else self._offered
+            if home.indexOf(self.set_command) < 0:
+                home.insertWidget(0, self.set_command)
         self.set_command.setVisible(offer.set_command)
         self.set_command.setEnabled(not busy)
 
     def say(self, text: str, tone: str = "muted") -> None:
         """Say one sentence above the bar."""
-        if self.sentence.text() != text:
-            self.sentence.setText(text)
-        if self.sentence.property("tone") != tone:
-            self.sentence.setProperty("tone", tone)
-            self.sentence.style().unpolish(self.sentence)
-            self.sentence.style().polish(self.sentence)
+        for label in (self.sentence, self.bar.alone):
+            if label.text() != text:
+                label.setText(text)
+            if label.property("tone") != tone:
+                label.setProperty("tone", tone)
+                label.style().unpolish(label)
+                label.style().polish(label)
 
     def show_modify(self, *, on: bool) -> None:
         """Put the modify editor in the place of the tabs, or take it away."""
