@@ -116,3 +116,15 @@ def test_a_whole_home_is_watched_only_on_request(home):
         assert not (home / "lineclear" / "settings.json").exists()
     assert lineclear("config", "add-source", Path.home(), "--yes").returncode == 0
     assert settings(home)["sources"][-1]["path"] == str(Path.home())
+
+
+def test_what_looks_like_a_placeholder_and_is_none_is_told(home):
+    words = ("config", "set-launch", "--agent", "bot", "--", sys.executable)
+    done = lineclear(*words, "{store}", "{evil}", "--in={store", "{aid}", '{"a":1}', "{}")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "lineclear: Only {store}, {aid}, {checkpoint} are replaced; handed over as it stands: "
+        "{evil}, {store\n"
+    )
+    assert len(settings(home)["launch"]) == 1
+    assert lineclear(*words, "{store}").stderr == ""

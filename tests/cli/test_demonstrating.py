@@ -1,3 +1,4 @@
+import contextlib
 import os
 import re
 import shlex
@@ -98,3 +99,22 @@ def test_a_second_demo_in_one_home_is_told_who_is_first(tmp_path):
         first.send_signal(signal.SIGINT)
         first.communicate(timeout=30)
     assert first.returncode == 130
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a signal at a parent's death")
+def test_a_killed_demo_takes_its_window_along(tmp_path):
+    home = tmp_path / "demo"
+    with demo("--home", home, QT_QPA_PLATFORM="offscreen") as process:
+        source = home / "agents"
+        wait_for(lambda: source.exists() and presence.watched(source), "the window watches")
+        process.kill()
+        process.wait()
+        try:
+            wait_for(
+                lambda: not any("ui.app" in command for command in processes_of(home).values()),
+                "the window ends",
+            )
+        finally:
+            for pid in processes_of(home):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)

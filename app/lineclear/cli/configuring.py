@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -15,6 +16,7 @@ from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NothingPending, Unreadable
+from lineclear.core.inbox.command import PLACEHOLDERS
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import (
     LaunchSetting,
@@ -24,6 +26,8 @@ from lineclear.core.inbox.settings import (
     settings_path,
     too_wide,
 )
+
+_BRACED: Final = re.compile(r"\{\w+\}?")
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -38,6 +42,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             _print_value(_value(load(), options.key), terminal, as_json=options.json)
         case _:
             save(_changed(options, load()))
+            if options.action == "set-launch":
+                _note_odd_placeholders(options.argv, terminal)
     return Exit.DONE
 
 
@@ -156,6 +162,15 @@ def _set_launch(options: argparse.Namespace, settings: Settings) -> Settings:
         launch["env"] = dict(_variable(text) for text in options.env)
     kept = [one for one in settings.launch if not _is_for(one, options)]
     return _with(settings, "launch", [*_launches_json(kept), launch])
+
+
+def _note_odd_placeholders(argv: list[str], terminal: Terminal) -> None:
+    """Say which words look like a placeholder and are none: they may be meant as they are."""
+    odd = [found for part in argv for found in _BRACED.findall(part) if found not in PLACEHOLDERS]
+    if odd:
+        told = ", ".join(dict.fromkeys(visible_line(one, 40) for one in odd))
+        known = ", ".join(PLACEHOLDERS)
+        terminal.complain(f"Only {known} are replaced; handed over as it stands: {told}")
 
 
 def _remove_launch(options: argparse.Namespace, settings: Settings) -> Settings:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import ctypes
 import os
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -35,6 +37,7 @@ _PREFIX: Final = "lineclear-demo-"
 _TICK_S: Final = 0.2
 _FIRST_CALL_S: Final = 10.0
 _WINDOW_ENDS_S: Final = 5.0
+_PR_SET_PDEATHSIG: Final = 1
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -83,7 +86,11 @@ def _run_window(stage: Stage, terminal: Terminal) -> None:
     terminal.say(f"The demo runs {len(AGENTS)} pretend agents; nothing real runs.")
     terminal.say("Close the window or press Ctrl-C to end it.")
     terminal.flush()
-    window = subprocess.Popen([*programs.window(), "--demo"], env=stage.environment)
+    window = subprocess.Popen(
+        [*programs.window(), "--demo"],
+        env=stage.environment,
+        preexec_fn=_ending_with_us(),  # noqa: PLW1509 - no other thread runs here yet
+    )
     try:
         while window.poll() is None:
             stage.tick()
@@ -95,6 +102,20 @@ def _run_window(stage: Stage, terminal: Terminal) -> None:
         raise LineclearError(
             f"The window ended with code {window.returncode}.", code="window_failed"
         )
+
+
+def _ending_with_us() -> Callable[[], None] | None:
+    """Let the system end the window when this process is killed; None where it cannot."""
+    if sys.platform != "linux":
+        return None
+    parent, libc = os.getpid(), ctypes.CDLL(None)
+
+    def ask() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(1)  # It was killed before it could be said.
+
+    return ask
 
 
 def _end(window: subprocess.Popen[bytes]) -> None:

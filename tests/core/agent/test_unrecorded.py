@@ -12,6 +12,7 @@ from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.run import Action, Finish
 from lineclear.core.agent.unrecorded import UnrecordedEnds
 from lineclear.core.errors import NotConfirmed
+from lineclear.core.ledger import start
 from tests.core.agent.conftest import until
 
 if sys.platform == "win32":
@@ -126,3 +127,30 @@ def test_an_end_is_tried_until_it_stands_and_never_after():
     assert done.wait(20)
     ends.close()
     assert len(tries) == 3
+
+
+def test_a_disk_that_is_full_at_the_start_names_the_start_and_nothing_runs(source, operator, disk):
+    ran = []
+    with Gate("bot", source) as gate:
+
+        @gate.guard
+        def pay(to: str) -> str:
+            ran.append(to)
+            return f"paid {to}"
+
+        before = start.begin
+
+        def on_a_full_disk(*arguments):
+            disk.fill()
+            return before(*arguments)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(start, "begin", on_a_full_disk)
+            with operator.later(operator.approve), pytest.raises(NotConfirmed) as told:
+                pay("bob")
+        disk.free()
+        assert ".start.json" in told.value.sentence
+        assert "outcome" not in told.value.sentence
+        assert told.value.sentence.endswith(" pay was not run.")
+        until(lambda: True if operator.outcomes() == ["error"] else None, "the end")
+    assert ran == []

@@ -61,7 +61,7 @@ class Binding:
             else:
                 continue
             arguments[name] = value
-        refuse_unless_json(arguments, f"The arguments of {self._name}")
+        refuse_unless_json(arguments, f"The value of {self._name}'s arguments")
         return arguments
 
     def call(self, arguments: dict[str, Json], aid: str) -> BoundArguments:

@@ -179,7 +179,7 @@ class Gate:
         refuse_unless_json(tool, "The tool's name")
         if not 1 <= len(tool) <= TOOL_NAME_LIMIT:
             raise TypeError(f"A tool's name has 1 to {TOOL_NAME_LIMIT} characters.")
-        refuse_unless_json(arguments, f"The arguments of {tool}")
+        refuse_unless_json(arguments, f"The value of {tool}'s arguments")
         refuse_unless_json(key, "The key")
         if type(key) is not str or len(key) > MAX_KEY:
             raise TypeError(f"A key is a text of at most {MAX_KEY:,} characters.")

@@ -283,9 +283,14 @@ class Passage:
         self._running = True
         try:
             self._running = starting.begin(self.store, self.shown, verified)
-        except NotConfirmed:
-            self.finish("error", "[Not run: its start could not be confirmed]", code="unconfirmed")
-            raise
+        except NotConfirmed as why:
+            # What cannot be written now is written later: the first failure is the one to tell.
+            with contextlib.suppress(NotConfirmed):
+                self.finish(
+                    "error", "[Not run: its start could not be confirmed]", code="unconfirmed"
+                )
+            tool = visible_line(self.call.tool, 60)
+            raise NotConfirmed(f"{why.sentence} {tool} was not run.") from why
         return self._running
 
     def _observe(self, records: CallRecords, outcome: Outcome | None) -> _Step | _Again:

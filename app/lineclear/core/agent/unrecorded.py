@@ -40,6 +40,7 @@ class UnrecordedEnds:
             if self._thread is not None:
                 self._wake.set()
                 return
+            self._wake.clear()
             atexit.register(self.close)
             self._thread = threading.Thread(
                 target=self._try_until_closed, name="lineclear-unrecorded", daemon=True

@@ -14,6 +14,8 @@ from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting
 
 _PLACEHOLDER = re.compile(r"\{(store|aid|checkpoint)\}")
+PLACEHOLDERS = ("{store}", "{aid}", "{checkpoint}")
+"""What is replaced in a resume command's arguments; any other braces stay as they are."""
 _PASSED_ON = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TEMP|TMP"
     r"|XDG_[A-Z_]+_(HOME|DIR|DIRS)|XDG_RUNTIME_DIR|LINECLEAR_HOME|SSL_CERT_(FILE|DIR)"

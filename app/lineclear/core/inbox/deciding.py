@@ -68,7 +68,8 @@ def may_decide(
         )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():
         raise Refusal(
-            "This command runs below the agent that asked, and an agent never answers itself.",
+            "This command runs below the agent that asked, so the agent itself may have started it;"
+            " answer in the window, or in a terminal that the agent did not open.",
             code="self_approval",
         )
     if verdict not in LAPSING:

@@ -137,7 +137,8 @@ def may_have_run(shown: Shown, start: Start) -> MayHaveRun:
     return MayHaveRun(
         f"{tool} (call {shown.aid[:8]}) was started at {start.at:%Y-%m-%d %H:%M:%S} UTC by process "
         f"{start.owner.pid}, which died before it recorded an outcome: nobody knows whether it"
-        f" took effect. Look in the target system, then: lineclear resolve {shown.aid[:8]}.",
+        f" took effect. Look in the target system, then: lineclear resolve {shown.aid[:8]} --ran"
+        " --note RESULT, or --not-run --note WHY, or --ask-again.",
         shown.aid,
     )
 
