@@ -120,7 +120,7 @@ def test_the_table_is_for_a_person(tmp_path):
     assert header.split()[:5] == ["ID", "STATE", "AGENT", "TOOL", "ARGUMENTS"]
     assert line.split()[1:4] == ["waiting", "theirs", "send_money"]
     assert 'to="bob" amount=10' in line
-    assert (empty, total) == ("", "1 waiting")
+    assert (empty, total) == ("", "1 waiting · 2 tool calls used")
     assert "\x1b" not in done.stdout
 
 

@@ -18,11 +18,13 @@ from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.totals import totals
 from lineclear.core.ledger.state import State
 
 _HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
 _ELASTIC = _HEADER.index("ARGUMENTS")
 _ID_LENGTH = 8
+_BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -42,7 +44,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     for pieces in layout(_HEADER, table, width=terminal.width, elastic=_ELASTIC):
         terminal.say(*pieces)
     terminal.say()
-    terminal.say(summary(rows))
+    terminal.say(" · ".join((summary(rows), *budgets(rows))))
     return Exit.DONE
 
 
@@ -91,6 +93,8 @@ def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
 def _arguments(row: Row) -> str:
     if row.tool is None and row.reason:
         return visible_line(row.reason)
+    if row.tool is None and row.position is not None:
+        return wording.position_words(row.position)
     return wording.arguments_summary(row.arguments)
 
 
@@ -123,6 +127,20 @@ def summary(rows: Iterable[Row]) -> str:
     )
     parts = [f"{counts[state]} {words}" for state, words in order if counts[state]]
     return " · ".join(parts) if parts else "Nothing waits."
+
+
+def budgets(rows: Iterable[Row]) -> list[str]:
+    """Give what open runs have used: "41 tool calls", "312000 tokens"."""
+    found = totals(row for row in rows if not row.closed and row.state not in _BROKEN)
+    parts = []
+    for name, figure in (("tool calls", found.tool_calls), ("tokens", found.tokens)):
+        if figure.used is None:
+            continue
+        said = wording.budget(name, figure.used, figure.limit) + " used"
+        if figure.silent:
+            said += f" ({wording.budget('runs', figure.silent, None)} not reported)"
+        parts.append(said)
+    return parts
 
 
 def _nothing(settings: Settings) -> list[str]:

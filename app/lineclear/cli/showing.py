@@ -14,6 +14,7 @@ from lineclear.cli.selection import detail_of
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
+from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Detail, Row, path_text, row_json
@@ -89,7 +90,9 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
     terminal.say("State      ", Styled(_state(row, now), wording.STYLES.get(row.state, "")))
     if row.decision is not None:
         terminal.say("Decision   ", wording.decision_words(row.decision, now))
-    if row.tool is not None:
+    if row.position is not None:
+        terminal.say("Run        ", wording.position_words(row.position))
+    if row.tool is not None or row.position is not None:
         terminal.say("Budget     ", _budgets(row))
     for code in row.warnings:
         level = wording.warning_level(code)
@@ -139,6 +142,8 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
     if row.decision is not None and row.decision.verdict == "modify":
         changed = list(_argument_lines(row.decision.arguments))
         _print_section(terminal, "Arguments as changed by the operator", changed)
+    if checkpoint is not None and row.tool is None:
+        _print_run(terminal, checkpoint)
     if checkpoint is not None:
         if checkpoint.inputs:
             _print_section(terminal, "Inputs", list(_argument_lines(checkpoint.inputs)))
@@ -150,6 +155,23 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
     # Why an agent refused a decision stands in the state's line.
     if result and row.outcome != "refused":
         _print_section(terminal, "Result", _text_lines(result))
+
+
+def _print_run(terminal: Terminal, checkpoint: Checkpoint) -> None:
+    """Print what a checkpoint without a call says of its run, and its conversation."""
+    system = FORMATS[checkpoint.system]
+    if checkpoint.position is not None:
+        cursors = [f"{name}: {wording.value_text(v)}" for name, v in checkpoint.position.cursors]
+        _print_section(terminal, "Where it goes on", cursors)
+    for section in system.sections(checkpoint.document):
+        facts = [f"{visible_line(name)}: {wording.value_text(v)}" for name, v in section.facts]
+        _print_section(terminal, visible_line(section.title), facts)
+    for entry in system.transcript(checkpoint.document):
+        about = " ".join(part for part in (entry.kind, visible_line(entry.tool)) if part)
+        lines = _text_lines(entry.text) if entry.text else []
+        if entry.content is not MISSING:
+            lines += list(_argument_lines(entry.content))
+        _print_section(terminal, f"{entry.message}. {visible_line(entry.role)}: {about}", lines)
 
 
 def _print_section(terminal: Terminal, heading: str, lines: list[str]) -> None:

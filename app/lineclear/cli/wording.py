@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.inbox.rows import Row
@@ -152,6 +152,20 @@ def budget(name: str, used: int | None, limit: int | None) -> str:
     if limit is not None:
         return f"{used} of {limit} {name}"
     return f"{used} {name.removesuffix('s') if used == 1 else name}"
+
+
+def position_words(position: Position) -> str:
+    """Tell where a run stood: "run r-1, at tool_return, step 3, failed"."""
+    parts = [f"run {visible_line(position.run_id, 60)}"]
+    if position.node:
+        parts.append(f"at {visible_line(position.node, 40)}")
+    if position.step is not None:
+        parts.append(f"step {position.step}")
+    if position.status:
+        parts.append(visible_line(position.status, 40))
+    if position.suspended is not None:
+        parts.append(f"suspended: {visible_line(position.suspended, 120)}")
+    return ", ".join(parts)
 
 
 def process_words(row: Row) -> str:

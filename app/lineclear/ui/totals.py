@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.totals import totals
 from lineclear.core.ledger.liveness import Process
 from lineclear.ui import words
 
@@ -32,18 +33,8 @@ class Totals:
 
 def total(rows: Iterable[Row]) -> Totals:
     """Add up ROWS, the largest figures of each run once."""
-    number = 0
-    calls: dict[str, int] = {}
-    tokens: dict[str, int] = {}
-    for row in rows:
-        number += 1
-        if row.counters.tool_calls is not None:
-            calls[row.run] = max(calls.get(row.run, 0), row.counters.tool_calls)
-        if row.counters.tokens is not None:
-            tokens[row.run] = max(tokens.get(row.run, 0), row.counters.tokens)
-    return Totals(
-        number, sum(calls.values()) if calls else None, sum(tokens.values()) if tokens else None
-    )
+    found = totals(rows)
+    return Totals(found.rows, found.tool_calls.used, found.tokens.used)
 
 
 def living_agents(rows: Iterable[Row]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
@@ -43,6 +44,16 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     raise Unreadable(
         "unknown_system", "It is a JSON object, but of no agent system that Lineclear knows."
     )
+
+
+def system_of_file(path: Path) -> str:
+    """Tell by name and folder which system's checkpoint a file would be, "" for none's."""
+    for system in FORMATS.values():
+        for rule in system.files:
+            above = path.parent.parts[len(path.parent.parts) - len(rule.folder) :]
+            if above == rule.folder and re.fullmatch(rule.pattern, path.name):
+                return system.name
+    return ""
 
 
 def _refuse_misplaced(system: Format, name: str, checkpoint: Checkpoint) -> None:

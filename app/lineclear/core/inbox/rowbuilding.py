@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
+from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, Surroundings, cautions
 from lineclear.core.inbox.rows import Row, path_text
@@ -113,7 +114,7 @@ def row_of(
         source=place.source,
         store=place.store,
         agent=agent,
-        run=(checkpoint.trace_id if checkpoint else None) or path_text(place.run_folder),
+        run=_run(checkpoint) or path_text(place.run_folder),
         outcome=None if outcome is None else outcome.outcome,
         tool=None if call is None else call.tool,
         arguments=MISSING if call is None else call.arguments,
@@ -154,6 +155,13 @@ def _refused_because(outcome: Outcome | None) -> str | None:
     return outcome.preview or None
 
 
+def _run(checkpoint: Checkpoint | None) -> str:
+    """Name the run of a checkpoint, "" where it does not say."""
+    if checkpoint is None:
+        return ""
+    return checkpoint.trace_id or (checkpoint.position.run_id if checkpoint.position else "")
+
+
 def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:
     if checkpoint is None:
         return ()
@@ -181,11 +189,14 @@ def place_of(source: Path, found: Found) -> Place:
 
 
 def broken_row(place: Place, code: str, sentence: str, path: Path | None = None) -> Row:
-    """Give the row of what cannot be read, under the digest of its path."""
+    """Give the row of what cannot be read, under the digest of its path.
+
+    Its system is told by where the file lies, if by anything.
+    """
     where = place.store if path is None else path
     return Row(
         id=path_digest(where),
-        system="",
+        system="" if path is None else system_of_file(path),
         state=State.UNREADABLE,
         source=place.source,
         store=place.store,

@@ -32,7 +32,7 @@ class Row:
     agent: str
     """Agent name, untrusted text; for foreign stores the store folder's name."""
     run: str
-    """Groups the calls of one run: trace id, else the run folder's path."""
+    """Groups the calls of one run: trace id, else the run's id, else the run folder's path."""
     outcome: str | None = None
     tool: str | None = None
     arguments: Json = MISSING

@@ -1,0 +1,49 @@
+"""Budget totals: each run once, sums of what is reported, and never a made-up zero."""
+
+from pathlib import Path
+from typing import Any
+
+from lineclear.core.checkpoints.model import Counters, Usage
+from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.totals import Figure, Totals, totals, totals_by_run
+from lineclear.core.ledger.state import State
+
+
+def row(run: str, **said: Any) -> Row:
+    folder = Path("/srv/bot")
+    return Row(
+        id="0" * 32, system="a3s", state=State.PENDING, source=folder, store=folder, agent="bot",
+        run=run, **said,
+    )  # fmt: skip
+
+
+def test_nothing_is_no_zero():
+    assert totals([]) == Totals()
+    found = totals([row("a"), row("b")])
+    assert (found.rows, found.runs) == (2, 2)
+    assert found.tokens == Figure(used=None, limit=None, silent=2)
+
+
+def test_a_run_counts_once_by_its_largest_figures():
+    found = totals(
+        [
+            row("a", counters=Counters(3, 4, 100), limits=Counters(10, 20, None)),
+            row("a", counters=Counters(5, 2, None), limits=Counters(10, 20, None)),
+            row("b", counters=Counters(None, 6, 50), usage=Usage(40, 10, None)),
+        ]
+    )
+    assert (found.rows, found.runs) == (3, 2)
+    assert found.iterations == Figure(5, 10, 1)
+    # One of two has no limit: there is none for both together.
+    assert found.tool_calls == Figure(10, None, 0)
+    assert found.tokens == Figure(150, None, 0)
+    assert found.tokens_in == Figure(40, None, 1)
+    assert found.cache == Figure(None, None, 2)
+
+
+def test_per_run():
+    found = totals_by_run([row("a", counters=Counters(1, 2, 3)), row("b"), row("a")])
+    assert {run: (one.rows, one.tokens) for run, one in found.items()} == {
+        "a": (2, Figure(3)),
+        "b": (1, Figure(None, None, 1)),
+    }
