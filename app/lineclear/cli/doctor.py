@@ -24,6 +24,7 @@ from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings, settings_path
 from lineclear.core.ledger.state import State
 from lineclear.core.places import default_source, home
+from lineclear.core.private_groups import others_may_write
 
 _STYLES: Final = {Level.OK: "ok", Level.NOTE: "dim", Level.WARN: "care", Level.FAIL: "stop"}
 _BROKEN: Final = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
@@ -114,7 +115,7 @@ def _look_at_settings(settings: Settings) -> Iterator[Finding]:
 
 
 def _look_at_mode(path: Path) -> Iterator[Finding]:
-    if sys.platform != "win32" and path.stat().st_mode & 0o022:
+    if others_may_write(path.stat()):
         told = f"Others can change {path_text(path)}, and it says what is started: chmod go-w."
         yield Finding("settings", Level.FAIL, told, path_text(path))
 

@@ -24,6 +24,7 @@ from lineclear.core.ledger import layout, presence
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import look
 from lineclear.core.places import default_source
+from lineclear.core.private_groups import others_may_write
 
 _NETWORK: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "9p", "afs", "ceph", "fuse.sshfs", "vboxsf", "drvfs"}
@@ -101,7 +102,7 @@ def look_at_source(source: SourceSetting) -> Iterator[Finding]:
     if not os.access(source.path, os.R_OK | os.X_OK):
         yield Finding("source", Level.FAIL, f"{name} cannot be read by this user.", name)
         return
-    if status.st_mode & 0o022 and not status.st_mode & stat.S_ISVTX and os.name != "nt":
+    if not status.st_mode & stat.S_ISVTX and others_may_write(status):
         yield Finding(
             "source",
             Level.FAIL,

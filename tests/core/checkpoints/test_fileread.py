@@ -127,7 +127,7 @@ def test_gives_the_bytes_and_what_names_this_version(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "mode, code",
-    [(0o600, None), (0o644, None), (0o664, "writable_by_others"), (0o602, "writable_by_others")],
+    [(0o600, None), (0o644, None), (0o666, "writable_by_others"), (0o602, "writable_by_others")],
 )
 def test_a_file_that_others_can_write_is_refused(tmp_path: Path, mode: int, code: str | None):
     put(tmp_path / CHECKPOINT, mode=mode)

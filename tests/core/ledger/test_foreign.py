@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 import threading
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from lineclear.core.ledger.outcome import finish, result_text
 from lineclear.core.ledger.start import Observed, Unfit, Verified, Waiting, begin, read_decision
 from lineclear.core.ledger.state import State, observe
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.private_groups import others_may_write
 from tests.core.ledger.steps import (
     BOB,
     change,
@@ -143,6 +145,21 @@ def test_what_cannot_be_shown(bot, tmp_path):
     assert code() == "absent"
     with pytest.raises(Unreadable):
         show_foreign(bot.path / "pending.json.tmp")
+
+
+def test_a_store_left_under_a_umask_of_0002_is_decided_and_its_ledger_stays_the_operators(bot):
+    path = bot.path / "pending.json"
+    bot.path.chmod(0o775)
+    path.chmod(0o664)
+    if others_may_write(bot.path.stat()):
+        pytest.skip("the group of this user has other members")
+    (shown,) = show_foreign(path)
+    with Store.open(bot.path) as store:
+        say(store, shown, "approve")
+    assert stat.S_IMODE((bot.path / ".approvals").stat().st_mode) == 0o700
+    with Store.open(bot.path) as store:
+        assert store.records(None, shown.aid).decision is not None
+        assert store.group is None
 
 
 def test_nothing_is_shown_from_a_folder_that_others_may_write(bot):

@@ -12,6 +12,7 @@ from typing import Final
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.private_groups import others_may_write
 
 if sys.platform == "win32":
     from lineclear.core.checkpoints._windows import open_shared
@@ -170,7 +171,7 @@ def _check_kind(
 
 
 def _refuse_unsafe(name: str, status: os.stat_result) -> None:
-    if sys.platform != "win32" and status.st_mode & 0o022:
+    if others_may_write(status):
         raise Unreadable(
             "writable_by_others",
             f"{_shown(name)} can be changed by other users (mode {status.st_mode & 0o7777:04o});"

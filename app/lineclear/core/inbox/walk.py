@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from lineclear.core.checkpoints.model import FileRule
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, RUN_INFO
+from lineclear.core.private_groups import others_may_write
 
 Stamp = tuple[int, ...]
 """(dev, ino, mode, size, mtime_ns, ctime_ns) of a file or folder; () where there is none."""
@@ -116,11 +117,14 @@ def own_names(store: str) -> list[str]:
     return sorted(names)
 
 
-def writable_by_others(mode: int) -> bool:
+def writable_by_others(path: str, mode: int) -> bool:
     """Tell whether other users can replace what is in a folder of this mode."""
-    if os.name == "nt":
+    if os.name == "nt" or not mode & 0o022 or mode & stat.S_ISVTX:
         return False
-    return bool(mode & 0o022) and not mode & stat.S_ISVTX
+    try:
+        return others_may_write(os.stat(path))
+    except OSError:
+        return True
 
 
 def is_lane(path: str) -> bool:
@@ -200,7 +204,7 @@ class Walker:
                     yield linked
             if not folder.subfolders or level >= self.depth or self._is_store_of_ours(folder):
                 continue
-            if unsafe is None and writable_by_others(folder.stamp[2]):
+            if unsafe is None and writable_by_others(path, folder.stamp[2]):
                 unsafe = path
             for name in reversed(folder.subfolders):
                 below = os.path.join(path, name)
@@ -356,7 +360,7 @@ class Walker:
         above = os.path.dirname(path)
         while len(above) >= len(self.root) and path != self.root:
             now = stamp(above)
-            if now and writable_by_others(now[2]):
+            if now and writable_by_others(above, now[2]):
                 return above
             if above == self.root:
                 break

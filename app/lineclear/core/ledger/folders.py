@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import sync_folder
+from lineclear.core.private_groups import others_may_write
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS |= getattr(os, "O_CLOEXEC", 0)
@@ -76,16 +77,24 @@ def stands(name: str, path: Path, *, dir_fd: int) -> bool:
 def refuse_unsafe(status: os.stat_result, path: Path) -> None:
     """Raise StoreRefused (`writable_by_others`) for a folder in which others can replace files.
 
-    That is a folder that all may write, or its group without the sticky bit.
+    That is a folder that all may write, or its group without the sticky bit, if there is anybody
+    but the owner in that group.
     """
     mode = stat.S_IMODE(status.st_mode)
-    if mode & 0o002 or (mode & 0o020 and not mode & stat.S_ISVTX):
+    shared = shared_with(status) is not None
+    if mode & 0o002 or (not shared and others_may_write(status)):
         cure = "chmod go-w" if mode & 0o002 else "chmod g-w (or g+s,+t to share it with operators)"
         raise StoreRefused(
             f"{_shown(path)} can be changed by other users (mode {mode:04o}), so nothing in it can"
             f" be trusted; take that right away with {cure}.",
             code="writable_by_others",
         )
+
+
+def shared_with(status: os.stat_result) -> int | None:
+    """Give the group of operators that a folder is shared with: its group, if it may add files."""
+    shared = status.st_mode & 0o020 and status.st_mode & stat.S_ISVTX
+    return status.st_gid if shared else None
 
 
 def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | None = None) -> bool:

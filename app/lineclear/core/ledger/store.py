@@ -22,6 +22,7 @@ from lineclear.core.ledger.folders import (
     names_in,
     open_folder,
     refuse_unsafe,
+    shared_with,
     stands,
     status_of,
 )
@@ -143,8 +144,7 @@ class Store:
         Touches nothing else. Raises NotConfirmed, StoreRefused.
         """
         if self._ledger_fd == _NO_FOLDER:
-            shared = self._status.st_mode & 0o020
-            self._make_ledger(self._status.st_gid if shared else None)
+            self._make_ledger(shared_with(self._status))
             self._enter_ledger()
 
     def names(self) -> list[tuple[str, RecordName]]:
@@ -332,8 +332,8 @@ class Store:
             )
         if found is not None:
             self._accept(found)
-        elif status.st_mode & 0o020:
-            self.group = status.st_gid
+        elif shared_with(status) is not None:
+            self.group = shared_with(status)
 
     def _read_format(self) -> StoreFormat | None:
         owners = frozenset({self.owner_uid})
