@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from lineclear.core.checkpoints.a3s import file_name
-from lineclear.core.errors import MayHaveRun, Refusal
+from lineclear.core.errors import MayHaveRun, Refusal, Unreadable
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.deciding import resolve
 from lineclear.core.inbox.launch import relaunch, run_claimed
+from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
 from lineclear.core.ledger.liveness import Process
@@ -247,3 +248,48 @@ def test_a_run_that_goes_on_writes_anew_and_is_not_offered_again(source):
     # What was started stays known when its file is gone.
     (row,) = rows(settings)
     assert (row.id, row.state) == (detail.row.id, State.UNCERTAIN)
+
+
+def test_a_long_one_is_listed_by_its_head_and_read_whole_when_opened(source):
+    text = [{"role": "user", "content": [{"type": "text", "text": "x" * (5 << 20)}]}]
+    path = left(source, messages=text, turn=7)
+    settings = command(source, "-c", "print('resumed')")
+    row = only(settings)
+    assert row.position is not None
+    assert (row.state, row.position.run_id, row.counters.iteration) == (
+        State.RESUMABLE,
+        "run-1",
+        7,
+    )
+    assert row.counters.tokens is None
+    detail = read_detail(row)
+    assert (detail.row.id, detail.row.sha256) == (row.id, row.sha256)
+    assert (detail.row.counters.tokens, len(detail.raw)) == (15, path.stat().st_size)
+    relaunch(detail, settings, despite=WORD)
+    until(lambda: only(settings).closed)
+    # Cut off behind its head: nobody can resume that.
+    badinputs.put(path, path.read_bytes()[:-5])
+    found = next(row for row in rows(settings) if not row.closed)
+    with pytest.raises(Unreadable):
+        read_detail(found)
+    with pytest.raises(Unreadable):
+        relaunch(detail_from(found), settings, despite=WORD)
+
+
+def detail_from(row) -> Any:
+    return Detail(row=row, shown=None, checkpoint=None, raw=b"", path=row.path)
+
+
+def test_warnings_of_the_document_reach_the_row(source):
+    left(source, shard=1)
+    row = only(command(source, "-c", ""))
+    assert row.warnings == ("may_be_running", "extra_field")
+
+
+def test_a_future_version_says_so(source):
+    left(source, schema_version=2)
+    row = only(command(source, "-c", ""))
+    assert (row.state, row.system) == (State.UNREADABLE, "a3s")
+    assert row.reason is not None
+    assert "version 2" in row.reason
+    assert "run-1" in row.reason

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
+from lineclear.core.checkpoints.model import Checkpoint, Counters, Position
 from lineclear.core.errors import Unreadable
 
 if TYPE_CHECKING:
-    from lineclear.core.checkpoints.model import Checkpoint, Format
+    from lineclear.core.checkpoints.model import Format
 
 FORMATS: dict[str, Format] = {
     lc_agents.NAME: lc_agents.LcAgents(),
@@ -19,6 +21,9 @@ FORMATS: dict[str, Format] = {
 }
 """Registered formats by name; adding a system is one module and one entry here."""
 
+LISTED_WHOLE: Final = 4 << 20
+"""Bytes of a checkpoint up to which a list parses it whole."""
+_HEAD_BYTES: Final = 64 << 10
 _ENCRYPTED: Final = b"A3SE"
 """First bytes of a checkpoint that a3s 8.3 and later encrypted at rest."""
 
@@ -30,10 +35,7 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     of another run. Besides the codes of parsing and of the formats: `encrypted`,
     `unknown_system`, `misplaced`, `key_mismatch`.
     """
-    if raw.startswith(_ENCRYPTED):
-        raise Unreadable(
-            "encrypted", "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
-        )
+    _refuse_encrypted(raw)
     document = jsontext.parse(raw)
     for system in FORMATS.values():
         if system.looks_like(document):
@@ -44,6 +46,41 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     raise Unreadable(
         "unknown_system", "It is a JSON object, but of no agent system that Lineclear knows."
     )
+
+
+def read_checkpoint_head(raw: bytes, *, name: str) -> Checkpoint | None:
+    """Tell from its first bytes what a long checkpoint is; None where the whole has to be parsed.
+
+    What is given has no `raw` and an empty `document`. Raises Unreadable: `encrypted`,
+    `misplaced`, `key_mismatch`; what is wrong further on is found when the whole is read.
+    """
+    _refuse_encrypted(raw)
+    for system in FORMATS.values():
+        head = system.read_head(raw[:_HEAD_BYTES])
+        if head is None:
+            continue
+        checkpoint = Checkpoint(
+            system=system.name,
+            raw=b"",
+            sha256=hashlib.sha256(raw).hexdigest(),
+            document={},
+            counters=Counters(head.iteration),
+            position=Position(
+                head.run_id, step=head.iteration, conversation_id=head.conversation_id
+            ),
+            resumable=True,
+            unfinished=True,
+        )
+        _refuse_misplaced(system, name, checkpoint)
+        return checkpoint
+    return None
+
+
+def _refuse_encrypted(raw: bytes) -> None:
+    if raw.startswith(_ENCRYPTED):
+        raise Unreadable(
+            "encrypted", "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
+        )
 
 
 def system_of_file(path: Path) -> str:

@@ -327,7 +327,7 @@ class StoreReader:
         present: set[str] = set()
         for path, claimed in _foreign_files(store, read):
             try:
-                calls = foreign.show_foreign(path, store=store)
+                calls = foreign.show_foreign(path, store=store, whole=read is None)
             except Unreadable as why:
                 if why.code != "absent":
                     yield Call(broken_row(look.place, why.code, why.sentence, path))

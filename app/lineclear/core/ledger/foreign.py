@@ -13,7 +13,12 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.model import FileRule
-from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
+from lineclear.core.checkpoints.sniff import (
+    FORMATS,
+    LISTED_WHOLE,
+    read_checkpoint,
+    read_checkpoint_head,
+)
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
@@ -67,18 +72,35 @@ def foreign_aid(file: FileBytes, item: str) -> str:
     return hashlib.sha256(named.encode()).hexdigest()[:32]
 
 
-def show_foreign(path: Path, *, store: Store | None = None) -> list[Shown]:
+def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) -> list[Shown]:
     """Read a foreign checkpoint file once and give each call in it.
 
     One entry without a call where there is nothing to approve. A file in a claimed folder belongs
-    to the store that it was claimed from; STORE is that store, where it is open already.
+    to the store that it was claimed from; STORE is that store, where it is open already. Not
+    WHOLE: of a long file only the head is parsed where its system allows that, and its bytes are
+    not kept.
     Raises Unreadable, and StoreRefused for a folder in which nothing can be trusted.
     """
     path = Path(os.path.abspath(path))
     if store is None:
         with Store.open(_place(path).store) as opened:
-            return show_foreign(path, store=opened)
+            return show_foreign(path, store=opened, whole=whole)
     file = _read(store, path)
+    if not whole and len(file.raw) > LISTED_WHOLE:
+        head = read_checkpoint_head(file.raw, name=path.name)
+        if head is not None:
+            return [
+                Shown(
+                    store=store.path,
+                    seq=None,
+                    aid=foreign_aid(file, ""),
+                    raw=b"",
+                    sha256=head.sha256,
+                    checkpoint=head,
+                    file=FileBytes(b"", file.identity),
+                    path=path,
+                )
+            ]
     checkpoint = read_checkpoint(file.raw, name=path.name)
     items = [call.item for call in checkpoint.calls] or [""]
     return [

@@ -76,7 +76,8 @@ class RecordReader:
         """
         name = record_name("request", seq=seq, aid=aid)
         owners = self.operators if self.store_id is None else frozenset({self.owner})
-        file = self._read(name, owners)
+        # A copy of another program's checkpoint is as long as that may be.
+        file = self._read(name, owners, MAX_RESULT_BYTES if seq is None else 16 << 20)
         try:
             checkpoint = read_checkpoint(file.raw)
         except Unreadable as why:

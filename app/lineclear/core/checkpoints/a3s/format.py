@@ -145,7 +145,7 @@ class A3s(Format):
 
     def misplaced(self, name: str, checkpoint: Checkpoint) -> str | None:
         """Say so where a file's name is not that of the run in it; names are checked as keys."""
-        run_id = checkpoint.document["run_id"]
+        run_id = "" if checkpoint.position is None else checkpoint.position.run_id
         if re.fullmatch(PATTERN, name):
             right = name == file_name(run_id)
         else:
