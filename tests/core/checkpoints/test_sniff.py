@@ -107,7 +107,13 @@ class Toy(Format):
         )
 
     def native_decision(
-        self, call: PendingCall, verdict: str, *, arguments: Json = MISSING, text: str = ""
+        self,
+        call: PendingCall,
+        verdict: str,
+        *,
+        arguments: Json = MISSING,
+        text: str = "",
+        by: str = "",
     ) -> Json:
         return {"play": verdict == "approve"}
 

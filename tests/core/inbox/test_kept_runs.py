@@ -63,7 +63,7 @@ def mark(tmp_path):
 
 def watching(source, *words: str | Path) -> Settings:
     """Settings that resume the agent by its own program."""
-    argv = (sys.executable, "-c", AGENT, "{store}", *map(os.fspath, words))
+    argv = (sys.executable, "-c", AGENT, "{store}", *(os.fspath(word) for word in words))
     settings = Settings(
         sources=(SourceSetting(path=source),), launch=(LaunchSetting(source=source, argv=argv),)
     )
