@@ -74,3 +74,29 @@ def test_only_an_empty_line_is_no_filter():
 def test_arguments_are_searched_within_bounds():
     long = a_row(1, arguments={"text": "a" * 100_000 + "needle"})
     assert len(haystack(long)) < 30_000
+
+
+@pytest.mark.parametrize(
+    "line, before, narrower",
+    [
+        ("ab", "a", True),
+        ("a", "ab", False),
+        ("", "a", False),
+        ("a", "", True),
+        ("tool:bash x", "tool:ba", True),
+        ("tool:bash", "bash", False),
+        ("-ab", "-a", False),
+        ("-a b", "-a", True),
+        ("age:>5m x", "age:>5m", True),
+        ("age:>50m", "age:>5m", False),
+        ("age:soon", "", False),
+    ],
+)
+def test_a_filter_knows_when_it_can_only_list_less(line, before, narrower):
+    assert parse_filter(line).narrows(parse_filter(before)) is narrower
+    if narrower:
+        rows = [a_row(n, tool=tool) for n, tool in enumerate(["bash", "abx", "x", "b"], 1)]
+        kept = parse_filter(line).kept(rows, haystack, NOW)
+        assert kept == parse_filter(line).kept(
+            parse_filter(before).kept(rows, haystack, NOW), haystack, NOW
+        )

@@ -315,3 +315,27 @@ def test_of_what_is_over_the_column_of_ages_tells_when_it_ended(model):
     assert model.headerData(Column.AGE, Qt.Orientation.Horizontal) == "Ended"
     assert model.headerData(Column.AGENT, Qt.Orientation.Horizontal) == "Agent"
     assert any(Column.AGE in columns for columns in told)
+
+
+def test_texts_are_made_while_nothing_arrives(model, qtbot):
+    model.apply(Diff(added=tuple(a_row(number) for number in range(1, 400))))
+    assert model._texts.cold()
+    qtbot.waitUntil(lambda: not model._texts.cold(), timeout=10_000)
+    assert len(model._texts._hay) == 399
+    model.apply(Diff(changed=(a_row(7, tool="other"),)))
+    model.set_scope(Scope(filter=parse_filter("tool:other other")))
+    assert [model.id_at(place) for place in range(model.rowCount())] == [row_id(7)]
+
+
+def test_typing_on_keeps_the_order_and_what_arrived_meanwhile(model):
+    model.apply(Diff(added=tuple(a_row(number, agent=f"a-{number}") for number in range(1, 30))))
+    model.set_scope(Scope(filter=parse_filter("a-")))
+    model.apply(Diff(added=(a_row(111, agent="a-111"),)))
+    model.set_scope(Scope(filter=parse_filter("a-1")))
+    listed = [model.id_at(place) for place in range(model.rowCount())]
+    assert listed == [row_id(n) for n in (111, *range(19, 9, -1), 1)]
+    model.set_scope(Scope(filter=parse_filter("a-11")))
+    listed = [model.id_at(place) for place in range(model.rowCount())]
+    assert listed == [row_id(111), row_id(11)]
+    model.set_scope(Scope())
+    assert model.rowCount() == 30

@@ -363,10 +363,10 @@ async def test_a_denial_elsewhere_freezes_the_pane_and_keeps_the_text(inbox, sou
     assert inbox.pane.editor.typed() == "my reason"
     assert not inbox.pane.editor.button.isEnabled()
     # Only its text is kept: where it stands goes on being told.
-    assert says(inbox, "standing").endswith("not read by refund-bot yet.")
+    assert says(inbox, "standing").endswith("refund-bot has not read it yet.")
     read = dataclasses.replace(inbox.model.row(shown.aid), closed=True)
     inbox.flow.take(Diff(changed=(read,)))
-    assert says(inbox, "standing").endswith("\u201ctoo late\u201d.")
+    assert says(inbox, "standing").endswith(": \u201ctoo late\u201d.")
     assert inbox.flow._frozen
     assert banner.findChild(QPushButton).text() == "Dismiss (u)"
     press(inbox, Qt.Key.Key_Escape)

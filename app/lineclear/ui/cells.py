@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from enum import IntEnum
+from math import inf
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
@@ -205,15 +206,16 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
 _STATE_RANK = {state: rank for rank, state in enumerate(State)}
 
 
-def _number(value: int | None) -> tuple[int, int]:
-    return (1, 0) if value is None else (0, value)
+# Plain numbers, what is unknown last: Python orders those several times faster than pairs.
+def _number(value: int | None) -> float:
+    return inf if value is None else value
 
 
-def _moment(value: datetime | None) -> tuple[int, float]:
-    return (1, 0.0) if value is None else (0, value.timestamp())
+def _moment(value: datetime | None) -> float:
+    return inf if value is None else value.timestamp()
 
 
-_KEYS: dict[Column, Callable[[Row], Any]] = {
+_KEYS: dict[int, Callable[[Row], Any]] = {
     Column.STATE: lambda row: _STATE_RANK[row.state],
     Column.TOOL: lambda row: (row.tool or "").casefold(),
     Column.ARGUMENTS: lambda row: preview(row.arguments).casefold(),
@@ -230,4 +232,4 @@ _KEYS: dict[Column, Callable[[Row], Any]] = {
 
 def sort_key(row: Row, column: int) -> tuple[Any, str]:
     """A key by which rows of one column are ordered; the id settles ties."""
-    return _KEYS[Column(column)](row), row.id
+    return _KEYS[column](row), row.id

@@ -41,9 +41,25 @@ class Filter:
 
     def matches(self, row: Row, haystack: Callable[[Row], str], now: datetime) -> bool:
         """Tell whether ROW meets every term; HAYSTACK gives its case-folded text."""
-        return not self.wrong and all(
-            _holds(term, row, haystack, now) is not term.negative for term in self.terms
-        )
+        return bool(self.kept([row], haystack, now))
+
+    def kept(self, rows: list[Row], haystack: Callable[[Row], str], now: datetime) -> list[Row]:
+        """Give those of ROWS that meet every term."""
+        if self.wrong:
+            return []
+        for term in self.terms:
+            text, unwanted = term.text, term.negative
+            if term.field == "":
+                rows = [row for row in rows if (text in haystack(row)) is not unwanted]
+            else:
+                rows = [row for row in rows if _holds(term, row, now) is not unwanted]
+        return rows
+
+    def narrows(self, other: Filter) -> bool:
+        """Whether nothing meets this that does not meet OTHER: a letter was added, or a word."""
+        if other.wrong or self.wrong:
+            return False
+        return all(any(_implies(term, old) for term in self.terms) for old in other.terms)
 
 
 def parse_filter(line: str) -> Filter:
@@ -70,9 +86,14 @@ def parse_filter(line: str) -> Filter:
     return Filter(tuple(terms), tuple(wrong))
 
 
-def _holds(term: Term, row: Row, haystack: Callable[[Row], str], now: datetime) -> bool:
-    if term.field == "":
-        return term.text in haystack(row)
+def _implies(term: Term, old: Term) -> bool:
+    if term == old:
+        return True
+    longer = term.field == old.field != "age" and old.text in term.text
+    return longer and not term.negative and not old.negative
+
+
+def _holds(term: Term, row: Row, now: datetime) -> bool:
     if term.field == "age":
         asked = row.asked_at or row.file_time
         if asked is None:

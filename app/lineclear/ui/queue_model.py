@@ -24,6 +24,7 @@ from lineclear.core.ledger.state import State
 from lineclear.ui import cells
 from lineclear.ui.cells import Column
 from lineclear.ui.labels import tooltip
+from lineclear.ui.row_texts import RowTexts
 from lineclear.ui.scope import Scope
 from lineclear.ui.sections import ONE_STATE, Section, section_of
 
@@ -68,8 +69,7 @@ class QueueModel(QAbstractTableModel):
         self._order: list[str] = []
         self._listed: set[str] = set()
         self._keys: dict[str, tuple[Any, str]] = {}
-        self._hay: dict[str, str] = {}
-        self._cells: dict[str, dict[int, str]] = {}
+        self._texts = RowTexts(self._rows, now, self)
         self._section: dict[str, Section] = {}
         self._by_section: dict[Section, dict[str, None]] = {section: {} for section in Section}
         self._by_source: Counter[Path] = Counter()
@@ -146,13 +146,10 @@ class QueueModel(QAbstractTableModel):
         return "Ended" if over and column == Column.AGE else cells.HEADINGS[Column(column)]
 
     def _text(self, row_id: str, column: int) -> str:
-        row = self._rows[row_id]
-        if column in (Column.AGE, Column.EXPIRES):
-            return cells.text(row, column, self._now())
-        known = self._cells.setdefault(row_id, {})
-        if column not in known:
-            known[column] = cells.text(row, column, self._now())
-        return known[column]
+        return self._texts.text(self._rows[row_id], column)
+
+    def _key(self, row_id: str) -> tuple[Any, str]:
+        return self._texts.key(self._rows[row_id], self._column)
 
     # --- What others ask ------------------------------------------------------------------------
 
@@ -203,7 +200,8 @@ class QueueModel(QAbstractTableModel):
         if not self._scope.filter:
             return 0
         plain = Scope(self._scope.section, self._scope.source)
-        return sum(1 for row in self._candidates() if self._belongs(row, plain)) - len(self._order)
+        all_of_it = plain.kept(self._candidates(plain), self._texts.haystack, self._now())
+        return len(all_of_it) - len(self._order)
 
     def next_waiting(self, after: str | None) -> str | None:
         """The listed waiting call after a row, round the end."""
@@ -227,15 +225,18 @@ class QueueModel(QAbstractTableModel):
         """List other rows; what stays listed keeps its place and selection."""
         if scope == self._scope:
             return
+        # One letter more: what can match is listed, in order.
+        narrower = scope.narrows(self._scope) and not self._held
         self._scope = scope
         self._drop_tombstones(self._tombstones.copy())
         self._held.clear()
-        now = self._now()
-        wanted = [row.id for row in self._candidates() if self._belongs(row, scope, now)]
-        for row_id in wanted:
-            if row_id not in self._keys:
-                self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
-        wanted.sort(key=self._keys.__getitem__, reverse=self._reverse)
+        rows = [self._rows[i] for i in self._order] if narrower else self._candidates(scope)
+        wanted = [row.id for row in scope.kept(rows, self._texts.haystack, self._now())]
+        if not narrower:
+            for row_id in wanted:
+                if row_id not in self._keys:
+                    self._keys[row_id] = self._key(row_id)
+            wanted.sort(key=self._keys.__getitem__, reverse=self._reverse)
         self._replace_order(wanted)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(Column) - 1)
         self.held_changed.emit(0)
@@ -251,7 +252,7 @@ class QueueModel(QAbstractTableModel):
         before = self.persistentIndexList()
         ids = [self._order[index.row()] for index in before]
         # Rows that are not listed get their key when they are.
-        self._keys = {row_id: cells.sort_key(self._rows[row_id], column) for row_id in self._order}
+        self._keys = {row_id: self._key(row_id) for row_id in self._order}
         self._order.sort(key=self._keys.__getitem__, reverse=self._reverse)
         where = {row_id: place for place, row_id in enumerate(self._order)} if ids else {}
         after = [
@@ -284,6 +285,7 @@ class QueueModel(QAbstractTableModel):
             self._forget(row_id, leaving)
         self._leave(leaving)
         self._arrive(arrivals)
+        self._texts.warm_soon()
         self.counted.emit()
 
     def release_held(self) -> None:
@@ -307,8 +309,7 @@ class QueueModel(QAbstractTableModel):
         if row.id not in self._listed:
             self._keys.pop(row.id, None)
         self._gone.discard(row.id)
-        self._cells.pop(row.id, None)
-        self._hay.pop(row.id, None)
+        self._texts.changed(row.id)
         section = section_of(row, now)
         self._section[row.id] = section
         self._by_section[section][row.id] = None
@@ -337,25 +338,18 @@ class QueueModel(QAbstractTableModel):
     def _purge(self, row_id: str) -> None:
         self._gone.discard(row_id)
         self._seen.discard(row_id)
-        for store in (self._rows, self._keys, self._cells, self._hay):
-            store.pop(row_id, None)
+        self._texts.forget(row_id)
+        self._rows.pop(row_id, None)
+        self._keys.pop(row_id, None)
 
-    def _candidates(self) -> Iterable[Row]:
-        sections = [self._scope.section]
-        if self._scope.section is Section.HISTORY:
-            sections.append(Section.FINISHED)
-        for section in sections:
-            for row_id in self._by_section[section]:
-                yield self._rows[row_id]
+    def _candidates(self, scope: Scope) -> list[Row]:
+        ids = list(self._by_section[scope.section])
+        if scope.section is Section.HISTORY:
+            ids += self._by_section[Section.FINISHED]
+        return [self._rows[row_id] for row_id in ids]
 
     def _belongs(self, row: Row, scope: Scope, now: datetime | None = None) -> bool:
-        return scope.holds(row, self._haystack, now or self._now())
-
-    def _haystack(self, row: Row) -> str:
-        known = self._hay.get(row.id)
-        if known is None:
-            known = self._hay[row.id] = cells.haystack(row)
-        return known
+        return bool(scope.kept([row], self._texts.haystack, now or self._now()))
 
     # --- Listing --------------------------------------------------------------------------------
 
@@ -382,7 +376,7 @@ class QueueModel(QAbstractTableModel):
         old = self.position(row_id)
         if old is None:
             return
-        key = cells.sort_key(self._rows[row_id], self._column)
+        key = self._key(row_id)
         if key != self._keys[row_id]:
             # Its place among the others, counted without itself.
             del self._order[old]
@@ -400,7 +394,7 @@ class QueueModel(QAbstractTableModel):
         free: list[str] = []
         quiet = bool(arrivals) and self.keeps_still()
         for row_id in arrivals:
-            self._keys[row_id] = cells.sort_key(self._rows[row_id], self._column)
+            self._keys[row_id] = self._key(row_id)
             if not quiet or self.may_insert(self._bisect(self._keys[row_id])):
                 free.append(row_id)
             else:
@@ -473,9 +467,15 @@ class QueueModel(QAbstractTableModel):
             self._purge(row_id)
 
     def _replace_order(self, wanted: list[str]) -> None:
+        if wanted == self._order:
+            return
         keep = set(wanted)
-        common = [row_id for row_id in self._order if row_id in keep]
-        fresh = keep - self._listed
+        if abs(len(wanted) - len(self._order)) > RUNS_AT_MOST:
+            self._reset(wanted)
+            for row_id in self._gone - keep:
+                self._purge(row_id)
+            return
+        common, fresh = [row_id for row_id in self._order if row_id in keep], keep - self._listed
         gone = [row_id for row_id in self._order if row_id not in keep]
         if len(fresh) + len(gone) > RUNS_AT_MOST or common != [
             row_id for row_id in wanted if row_id in self._listed
