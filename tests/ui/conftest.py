@@ -61,6 +61,7 @@ async def inbox(qapp: QApplication, source: Path, until: Deadline) -> AsyncItera
     look = Theme(qapp, dark=False)
     bridge = Bridge(Settings(), only=(source,))
     window = MainWindow(bridge, look, tasks, qapp)
+    window.resize(1320, 820)
     window.show()
     window.activateWindow()
     bridge.start()

@@ -245,3 +245,46 @@ def test_where_all_rows_are_in_one_state_its_glyph_is_enough(view):
     model.set_scope(Scope(Section.RUNNING))
     model.set_scope(Scope(Section.HISTORY))
     assert view.columnWidth(Column.STATE) == 150
+
+
+# --- Widths -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def another(qtbot, qapp):
+    """Makes further tables, as of a next start."""
+    look = theme.Theme(qapp, dark=False)
+
+    def make(width: int) -> QueueView:
+        made = QueueView(QueueModel(now=lambda: NOW), look)
+        qtbot.addWidget(made)
+        made.resize(width, 300)
+        made.show()
+        qtbot.waitExposed(made)
+        return made
+
+    yield make
+    look.stop()
+
+
+def widths(view):
+    return {column: view.columnWidth(column) for column in Column}
+
+
+def test_columns_kept_in_a_small_window_fit_a_bigger_one(view, another):
+    view.resize(420, 300)
+    assert widths(view)[Column.ARGUMENTS] >= 120
+    other = another(800)
+    other.restore_columns(view.kept_columns())
+    assert widths(other) == widths(another(800))
+
+
+def test_columns_kept_in_a_big_window_leave_the_arguments_room_in_a_small_one(view):
+    view.resize(1400, 300)
+    view.setColumnWidth(Column.AGENT, 500)
+    kept = view.kept_columns()
+    view.resize(460, 300)
+    view.restore_columns(kept)
+    assert widths(view)[Column.ARGUMENTS] >= 120
+    view.resize(1400, 300)
+    assert widths(view)[Column.AGENT] == 500

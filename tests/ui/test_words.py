@@ -267,6 +267,13 @@ def test_a_withdrawal():
     assert said == f"The agent withdrew this call at {at(30)}."
 
 
+def test_enter_says_all_that_it_will_do():
+    assert offers.press_enter(Act.APPROVE, offers.Offer()).startswith(
+        "Press Enter to approve \u00b7"
+    )
+    assert "start the agent" in offers.press_enter(Act.APPROVE, offers.Offer(resumes=True))
+
+
 # --- Readiness, warnings, bursts ----------------------------------------------------------------
 
 
@@ -283,7 +290,10 @@ def test_lines_below_are_counted():
 
 @pytest.mark.parametrize("act", list(Act))
 def test_what_enter_would_do(act):
-    assert offers.press_enter(act) == f"Press Enter to {act.value} \u00b7 Esc to cancel"
+    assert (
+        offers.press_enter(act, offers.Offer())
+        == f"Press Enter to {act.value} \u00b7 Esc to cancel"
+    )
 
 
 def test_every_warning_code_has_a_sentence_of_its_own():

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel, PlainLabel
+
+
+class FilterLine(QLineEdit):
+    """Takes a filter.
+
+    Signals:
+        left: Enter or Down was pressed: on to what it leaves.
+    """
+
+    left = Signal()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Go down to the rows."""
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.left.emit()
+            return
+        super().keyPressEvent(event)
 
 
 class TopBar(QWidget):
@@ -17,12 +35,17 @@ class TopBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("topBar")
-        self.filter = QLineEdit()
+        self.filter = FilterLine()
         self.filter.setObjectName("filter")
         self.filter.setAccessibleName("Filter")
         self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(520)
+        self.sections = QPushButton("Sections")
+        self.sections.setObjectName("sections")
+        self.sections.setCheckable(True)
+        self.sections.setToolTip("Sections and folders in the place of the table")
+        self.sections.hide()
         self.quiet = QPushButton("Quiet")
         self.quiet.setObjectName("quiet")
         self.quiet.setCheckable(True)
@@ -34,7 +57,7 @@ class TopBar(QWidget):
         line.setSpacing(8)
         line.addWidget(self.filter, 1)
         line.addStretch(1)
-        for button in (self.quiet, self.keys):
+        for button in (self.sections, self.quiet, self.keys):
             button.setProperty("flat", True)
             button.setAutoDefault(False)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

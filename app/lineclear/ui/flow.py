@@ -82,6 +82,7 @@ class DecisionFlow(QObject):
         self._busy = ""
         self._decided_here: set[str] = set()
         self._hint: tuple[str, float, str] = ("", 0.0, "care")
+        self._hint_until: Act | None = None
         self._verdicts = Verdicts(bridge)
         self._resumption = Resumption()
         self.asking = Asking(pane, self)
@@ -91,7 +92,7 @@ class DecisionFlow(QObject):
         self._stop = False
         self._beginnings = 0
         self.hands.meant.connect(self._do)
-        self.hands.told.connect(self.hint)
+        self.hands.told.connect(lambda text, act: self.hint(text, until=act))
         self.hands.looking.connect(self.pulse)
         self.hands.changed.connect(self._show_readiness)
         pane.bar.wanted.connect(self.wanted)
@@ -352,11 +353,13 @@ class DecisionFlow(QObject):
         bar = self._pane.bar
         bar.show_readiness(Act.APPROVE, approve, letter=armed is Act.APPROVE)
         bar.show_readiness(Act.RESUME, resume, letter=armed is Act.RESUME)
+        if self._hint_until is not None and self.arming.readiness(self._hint_until).ready:
+            self._hint = ("", 0.0, "care")
         hint, until, tone = self._hint
         if self._busy:
             self._pane.say(self._busy)
         elif armed is not None:
-            self._pane.say(offers.press_enter(armed), "accent")
+            self._pane.say(offers.press_enter(armed, self._offer), "accent")
         elif hint and self._clock() < until:
             self._pane.say(hint, tone)
         else:
@@ -367,8 +370,9 @@ class DecisionFlow(QObject):
         if self._pulse.interval() != wanted:
             self._pulse.setInterval(wanted)
 
-    def hint(self, text: str, tone: str = "care") -> None:
-        """Say something for a moment in the place of the sentence."""
+    def hint(self, text: str, tone: str = "care", *, until: Act | None = None) -> None:
+        """Say something for a moment, or UNTIL an act is ready, in the place of the sentence."""
+        self._hint_until = until
         self._hint = (text, self._clock() + HINT_S, tone)
         self._show_readiness()
 

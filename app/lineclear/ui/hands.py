@@ -19,14 +19,14 @@ class Hands(QObject):
 
     Signals:
         meant(Act, Origin): an act is to be done.
-        told(str): something to say in the place of the sentence: why not, or what a second press
-            would do.
+        told(str, Act | None): something to say in the place of the sentence: why not, which is
+            over once the act is ready, or what a second press would do.
         looking: time and sight are about to be asked; whoever knows the screen tells the arming.
         changed: an act was armed or disarmed.
     """
 
     meant = Signal(object, object)
-    told = Signal(str)
+    told = Signal(str, object)
     looking = Signal()
     changed = Signal()
 
@@ -58,16 +58,16 @@ class Hands(QObject):
         if not self.can(act):
             self.arming.printable_key()
             if self._call:
-                self.told.emit(f"There is nothing to {act.value} here.")
+                self.told.emit(f"There is nothing to {act.value} here.", None)
             return
         self.looking.emit()
         done = self.arming.letter(act)
         if done is Press.NOT_READY:
-            self.told.emit(self.why_not(act))
+            self.told.emit(self.why_not(act), act)
         elif done is Press.TYPING:
-            self.told.emit("That came in the middle of other keys. Press it again.")
+            self.told.emit("That came in the middle of other keys. Press it again.", None)
         elif done is Press.ARMED:
-            self._announce(offers.press_enter(act))
+            self._announce(offers.press_enter(act, self._offer))
         self.changed.emit()
 
     def confirm(self) -> bool:
@@ -100,14 +100,14 @@ class Hands(QObject):
         if self.arming.may_click(act):
             self.meant.emit(act, origin)
         else:
-            self.told.emit(self.why_not(act))
+            self.told.emit(self.why_not(act), act)
             self._announce(self.why_not(act))
 
     def _second_press(self, act: Act) -> bool:
         if self._announced.again(f"{self._call}:{act.value}"):
             return True
         told = f"{self._offer.sentence} Press again to {act.value}."
-        self.told.emit(told)
+        self.told.emit(told, None)
         self._announce(told)
         return False
 

@@ -205,7 +205,9 @@ def readiness(state: Readiness, lines_below: int = 0) -> str:
     return "Ready in a moment\u2026"
 
 
-def press_enter(act: Act) -> str:
-    """What is said while the letter is armed."""
+def press_enter(act: Act, offer: Offer) -> str:
+    """What is said while the letter is armed: all that Enter will do."""
     doing = {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+    if act is Act.APPROVE and offer.resumes:
+        doing = "approve and start the agent again"
     return f"Press Enter to {doing} \u00b7 Esc to cancel"

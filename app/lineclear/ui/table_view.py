@@ -5,8 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtCore import (
+    QByteArray,
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    Qt,
+    QTimer,
+    Signal,
+)
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -25,6 +34,9 @@ from lineclear.ui.sections import ONE_STATE
 
 QUIET_AFTER_KEY_S = 1.5
 TOMBSTONE_S = 1.0
+ARGUMENTS_LEAST = 120
+CELL_MARGIN = 9
+"""Pixels at both sides of a cell's text, and one for the rounding of widths."""
 _WIDTHS = {
     Column.STATE: 122,
     Column.TOOL: 112,
@@ -37,6 +49,8 @@ _WIDTHS = {
     Column.EXPIRES: 72,
     Column.ARGUMENTS: 260,
 }
+_LEAST = {Column.TOOL: 72, Column.AGENT: 64, Column.PROCESS: 56, Column.TOKENS: 56}
+"""Columns that are narrowed for the arguments, and to what."""
 GLYPH_ALONE = 40
 """Pixels of the column of states where all rows are in one state."""
 _HIDDEN_AT_FIRST = (Column.ITERATION, Column.CALLS, Column.TOKENS, Column.PROCESS, Column.EXPIRES)
@@ -68,6 +82,8 @@ class QueueView(QTableView):
         self._current: str = ""
         self._kept: tuple[str, int] = ("", 0)
         self._wide = _WIDTHS[Column.STATE]
+        self._drawn = {column: _WIDTHS[column] for column in _LEAST}
+        self._fitting = False
         self._shape(look)
         self.setModel(model)
         self._columns()
@@ -124,6 +140,8 @@ class QueueView(QTableView):
         header.setAccessibleName("Columns")
         for column, width in _WIDTHS.items():
             self.setColumnWidth(column, width)
+        self.setColumnWidth(Column.AGE, max(_WIDTHS[Column.AGE], _age_width()))
+        header.sectionResized.connect(self._section_drawn)
         header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
         for column in _HIDDEN_AT_FIRST:
             self.setColumnHidden(column, True)
@@ -157,7 +175,56 @@ class QueueView(QTableView):
         menu.popup(self.horizontalHeader().mapToGlobal(where))
 
     def _column_shown(self, column: Column) -> Callable[[bool], None]:
-        return lambda shown: self.setColumnHidden(column, not shown)
+        def show(shown: bool) -> None:
+            self.setColumnHidden(column, not shown)
+            self._fit_columns()
+
+        return show
+
+    def restore_columns(self, kept: QByteArray) -> None:
+        """Take up kept widths, order and sort; the arguments have what the others leave."""
+        header = self.horizontalHeader()
+        header.restoreState(kept)
+        for column in Column:
+            if column is not Column.ARGUMENTS:
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
+        self.setColumnWidth(Column.AGE, max(self.columnWidth(Column.AGE), _age_width()))
+        self._drawn = {column: self.columnWidth(column) for column in _LEAST}
+        self._fit_columns()
+
+    def kept_columns(self) -> QByteArray:
+        """Widths as they were drawn, not as this table's width leaves them, order and sort."""
+        self._set_widths(self._drawn)
+        kept = self.horizontalHeader().saveState()
+        self._fit_columns()
+        return kept
+
+    def _fit_columns(self) -> None:
+        """Narrow names where the arguments have no room, and only as long as they have none."""
+        shown = [column for column in Column if not self.isColumnHidden(column)]
+        fixed = [one for one in shown if one not in _LEAST and one is not Column.ARGUMENTS]
+        free = self.viewport().width() - ARGUMENTS_LEAST - sum(map(self.columnWidth, fixed))
+        names = {one: self._drawn[one] for one in shown if one in _LEAST}
+        over = sum(names.values()) - free
+        give = {one: max(0, width - _LEAST[one]) for one, width in names.items()}
+        all_of_it = sum(give.values())
+        if over > 0 and all_of_it:
+            share = min(1.0, over / all_of_it)
+            names = {one: width - round(give[one] * share) for one, width in names.items()}
+        self._set_widths(names)
+
+    def _set_widths(self, widths: dict[Column, int]) -> None:
+        self._fitting = True
+        for column, width in widths.items():
+            if self.columnWidth(column) != width:
+                self.setColumnWidth(column, width)
+        self._fitting = False
+
+    def _section_drawn(self, section: int, _old: int, new: int) -> None:
+        column = Column(section)
+        if not self._fitting and new and column in _LEAST:
+            self._drawn[column] = new
 
     # --- The current row ------------------------------------------------------------------------
 
@@ -305,4 +372,11 @@ class QueueView(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Keep the pill in its place."""
         super().resizeEvent(event)
+        self._fit_columns()
         self._place_pill()
+
+
+def _age_width() -> int:
+    font = theme.body_font()
+    font.setWeight(font.Weight.Bold)
+    return QFontMetrics(font).horizontalAdvance("88 min") + 2 * CELL_MARGIN

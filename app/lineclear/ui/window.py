@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
-    QSplitter,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -34,6 +33,7 @@ from lineclear.ui.filtering import parse_filter
 from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
+from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import HINT, ReadingPane
 from lineclear.ui.scope import Scope
@@ -126,18 +126,9 @@ class MainWindow(QMainWindow):
         self._middle = QStackedWidget()
         self._middle.addWidget(self.table)
         self._middle.addWidget(self.empty)
-        self.panes = QSplitter(Qt.Orientation.Horizontal)
-        self.panes.setObjectName("panes")
-        self.panes.setHandleWidth(1)
-        self.panes.setChildrenCollapsible(False)
-        self.sidebar.setMinimumWidth(150)
-        self._middle.setMinimumWidth(340)
-        self.pane.setMinimumWidth(476)
-        for place, (widget, stretch) in enumerate(
-            ((self.sidebar, 0), (self._middle, 3), (self.pane, 2))
-        ):
-            self.panes.addWidget(widget)
-            self.panes.setStretchFactor(place, stretch)
+        self.panes = Panes(self.sidebar, self._middle, self.pane)
+        self.panes.narrowed.connect(self._narrowed)
+        self.top.sections.toggled.connect(lambda on: self.panes.turn(sections=on))
         shell = QWidget()
         shell.setObjectName("shell")
         box = QVBoxLayout(shell)
@@ -162,7 +153,7 @@ class MainWindow(QMainWindow):
         box.addWidget(separator())
         box.addWidget(self.status)
         self.setCentralWidget(shell)
-        self.setMinimumSize(980, 560)
+        self.setMinimumSize(640, 420)
         room = QGuiApplication.primaryScreen().availableGeometry()
         # Room for the frame that the desktop puts around it.
         self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))
@@ -185,6 +176,9 @@ class MainWindow(QMainWindow):
         self.top.quiet.toggled.connect(lambda on: setattr(self.tray, "quiet", on))
         self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
         self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
+        self.filter.left.connect(self._from_filter)
+        QWidget.setTabOrder(self.filter, self.table)
+        QWidget.setTabOrder(self.table, self.pane.tabs.tabBar())
         self._count_timer = _later(self, COUNT_AFTER_MS, self._counts)
         self.model.counted.connect(self._want_counts)
         self._seconds = QTimer(self)
@@ -275,7 +269,7 @@ class MainWindow(QMainWindow):
         if self._middle.currentWidget() is not self.table:
             self._middle.setCurrentWidget(self.table)
             self.pane.hint.show()
-            if self.sidebar.sections.hasFocus():
+            if QApplication.focusWidget() in (None, self, self.sidebar.sections):
                 self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_empty(self, counts: dict[Section, int]) -> None:
@@ -323,6 +317,7 @@ class MainWindow(QMainWindow):
 
     def _rescope(self) -> None:
         self._filter_timer.stop()
+        self.top.sections.setChecked(False)
         section = self.sidebar.section()
         self.model.set_scope(
             Scope(section, self.sidebar.source(), parse_filter(self.filter.text()))
@@ -356,11 +351,27 @@ class MainWindow(QMainWindow):
             ),
             -1,
         )
-        stops[(here + 1) % len(stops)].setFocus(Qt.FocusReason.TabFocusReason)
+        place = 1 if focus is self.filter else (here + 1) % len(stops)
+        self.top.sections.setChecked(self.panes.narrow and place == 0)
+        stops[place].setFocus(Qt.FocusReason.TabFocusReason)
+
+    def _narrowed(self, narrow: bool) -> None:
+        self.top.sections.setVisible(narrow)
+        self.top.sections.setChecked(False)
+        focus = QApplication.focusWidget()
+        if focus is None or not self.pane.isAncestorOf(focus):
+            (self.table if self.table.isVisible() else self).setFocus()
 
     def _to_filter(self) -> None:
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter.selectAll()
+
+    def _from_filter(self) -> None:
+        """On from the filter to the rows that it leaves."""
+        self._rescope()
+        self.table.setFocus(Qt.FocusReason.TabFocusReason)
+        if not self.table.current_id:
+            self.table.step(1)
 
     def _back(self) -> None:
         if self.flow.back():
@@ -463,20 +474,17 @@ class MainWindow(QMainWindow):
     def _restore(self) -> None:
         if self._state.geometry:
             self.restoreGeometry(QByteArray.fromHex(self._state.geometry.encode()))
-        panes = list(self._state.panes)
-        self.panes.setSizes(panes if len(panes) == 3 else [168, 672, 480])
+        self.panes.restore(self._state.panes)
         if self._state.columns:
-            self.table.horizontalHeader().restoreState(
-                QByteArray.fromHex(self._state.columns.encode())
-            )
+            self.table.restore_columns(QByteArray.fromHex(self._state.columns.encode()))
             self.table.fit_states()
 
     def state(self) -> WindowState:
         """How the window is now, to be kept."""
-        columns = self.table.horizontalHeader().saveState()
+        columns = self.table.kept_columns()
         return WindowState(
             geometry=bytes(self.saveGeometry().toHex().data()).decode(),
-            panes=tuple(self.panes.sizes()),
+            panes=self.panes.kept(),
             columns=bytes(columns.toHex().data()).decode(),
             told_tray=self._state.told_tray,
         )

@@ -1,0 +1,81 @@
+"""The three panes side by side; where there is no room for three, sections and table take turns."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QSplitter, QWidget
+
+SIDEBAR_LEAST = 150
+TABLE_LEAST = 150
+PANE_LEAST = 476
+"""All buttons of the decision bar, what denies and what approves well apart."""
+NARROW = SIDEBAR_LEAST + 240 + PANE_LEAST
+"""Pixels below which three panes cannot be used side by side."""
+AT_FIRST = (168, 672, 480)
+
+
+class Panes(QSplitter):
+    """Sidebar, table and reading pane.
+
+    Signals:
+        narrowed(bool): there is no room for three from now on, or there is again.
+    """
+
+    narrowed = Signal(bool)
+
+    def __init__(
+        self, sidebar: QWidget, table: QWidget, pane: QWidget, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setObjectName("panes")
+        self.setHandleWidth(1)
+        self.setChildrenCollapsible(False)
+        self._sidebar = sidebar
+        self._table = table
+        self._kept: tuple[int, ...] = ()
+        self.narrow = False
+        for place, (widget, least, stretch) in enumerate(
+            ((sidebar, SIDEBAR_LEAST, 0), (table, TABLE_LEAST, 3), (pane, PANE_LEAST, 2))
+        ):
+            widget.setMinimumWidth(least)
+            self.addWidget(widget)
+            self.setStretchFactor(place, stretch)
+
+    def restore(self, sizes: tuple[int, ...]) -> None:
+        """Take up kept widths, or those of a fresh window."""
+        self.setSizes(sizes if len(sizes) == 3 and all(sizes) else AT_FIRST)
+
+    def kept(self) -> tuple[int, ...]:
+        """The widths to be kept: those of three panes."""
+        return self._kept if self.narrow else tuple(self.sizes())
+
+    def turn(self, *, sections: bool) -> None:
+        """Where there is no room for three: show the sections, or the table."""
+        if self.narrow:
+            self._sidebar.setVisible(sections)
+            self._table.setVisible(not sections)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Look anew whether there is room for three."""
+        if self.isVisible():
+            self._look()
+        super().resizeEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Only a width that is shown says anything."""
+        super().showEvent(event)
+        self._look()
+
+    def _look(self) -> None:
+        narrow = self.width() < NARROW
+        if narrow == self.narrow:
+            return
+        if narrow:
+            self._kept = tuple(self.sizes())
+        self.narrow = narrow
+        self._sidebar.setVisible(not narrow)
+        self._table.setVisible(True)
+        if not narrow:
+            self.restore(self._kept)
+        self.narrowed.emit(narrow)
