@@ -16,7 +16,7 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.ui.arming import CONFIRM_AFTER_S, STOP_SETTLE_S, Act, Need
+from lineclear.ui.arming import CONFIRM_AFTER_S, SETTLE_S, STOP_SETTLE_S, Act, Need
 from lineclear.ui.cells import Column
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.sections import Section
@@ -231,6 +231,45 @@ async def test_a_flagged_place_that_a_change_leaves_is_in_the_review(inbox, sour
     press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert editor.in_review()
     assert "pay\u27e6U+202E\u27e7evil" in editor.changes.toPlainText()
+
+
+async def test_hidden_characters_that_the_operator_types_take_the_second_step(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    editor.yours.setPlainText('{"customer": "C-12\\u202e04", "amount": 20}')
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert editor.in_review()
+    assert inbox.pane.bar.approve.text() == "Approve anyway"
+    await asyncio.sleep(SETTLE_S + 0.3)
+    assert not inbox.flow.arming.readiness(Act.APPROVE).ready
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.arguments == {"customer": "C-12\u202e04", "amount": 20}
+
+
+async def test_arguments_that_the_agent_would_refuse_are_not_reviewed(inbox, source, until):
+    schema = {
+        "type": "object",
+        "properties": {"customer": {"type": "string"}, "amount": {"type": "integer"}},
+        "required": ["customer", "amount"],
+        "additionalProperties": False,
+    }
+    shown = ask_for(source, tool_schema=schema).shown
+    await select(inbox, until, shown.aid)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    for typed in ('{"customer": "C-1204"}', '{"customer": "C-1204", "amount": "20"}'):
+        editor.yours.setPlainText(typed)
+        press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        assert not editor.in_review()
+        assert "amount" in editor.problem.text()
+    editor.yours.setPlainText('{"customer": "C-1204", "amount": 20}')
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert editor.in_review()
 
 
 async def test_nested_names_are_readable_or_the_text_is_shown(inbox, source, until):

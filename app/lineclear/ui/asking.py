@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.checkpoints.model import Json
@@ -83,11 +85,11 @@ class Asking(QObject):
         self._pane.editor.ask(question, self._drafts.get((self._call, question.name), ""))
         self.changed.emit()
 
-    def modify(self, asked: Json) -> None:
-        """Open the modify editor, with its draft."""
+    def modify(self, asked: Json, refuse: Callable[[Json], None] | None = None) -> None:
+        """Open the modify editor, with its draft; REFUSE raises for what cannot be approved."""
         self.close_question()
         self._pane.show_modify(on=True)
-        self._pane.modify.edit(asked, self._drafts.get((self._call, _MODIFY), ""))
+        self._pane.modify.edit(asked, self._drafts.get((self._call, _MODIFY), ""), refuse)
         self.changed.emit()
 
     def ask_word(self) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -31,7 +32,7 @@ from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import Prepared, merged
 from lineclear.ui.resumption import Resumption
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.verdicts import Done, Verdicts, parsed_command
+from lineclear.ui.verdicts import Done, Verdicts, parsed_command, refuse_misfit
 
 FAST_MS = 40
 SLOW_MS = 400
@@ -324,7 +325,9 @@ class DecisionFlow(QObject):
         if self.asking.denying:
             return Offer(offers.denying(row))
         if self.asking.modifying:
-            return offers.MODIFY_REVIEWED if self.asking.reviewing else offers.MODIFYING
+            return offers.modifying(
+                reviewed=self.asking.reviewing, flagged=self._pane.modify.flagged
+            )
         offer = offers.offer(row, *self._model.together(row), word=self.asking.word)
         if row.state is not State.PENDING:
             pid = self._resumption.pid_for(row)
@@ -412,7 +415,9 @@ class DecisionFlow(QObject):
         if len(self._prepared.text) > EDIT_AT_MOST:
             self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
-        self.asking.modify(self._prepared.arguments)
+        shown = self._prepared.detail.shown
+        refuse = None if shown is None else partial(refuse_misfit, shown)
+        self.asking.modify(self._prepared.arguments, refuse)
 
     def _asking_changed(self) -> None:
         if self._subject() != self._armed_for:

@@ -38,6 +38,14 @@ class Offer:
 
 MODIFYING = Offer("Nothing runs before you have reviewed and approved your changes.")
 MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
+MODIFY_FLAGGED = Offer("The agent runs it with your changes and what is flagged.", "Approve anyway")
+
+
+def modifying(*, reviewed: bool, flagged: bool) -> Offer:
+    """What changed arguments can be given, before and in their review."""
+    if not reviewed:
+        return MODIFYING
+    return MODIFY_FLAGGED if flagged else MODIFY_REVIEWED
 
 
 _OVER = "This is over: nothing is left to decide."

@@ -7,12 +7,15 @@ import shlex
 import shutil
 from dataclasses import dataclass
 
+from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox import changed_arguments
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.store import Shown
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.offers import stop_codes
 
@@ -49,6 +52,8 @@ class Verdicts:
         """Give VERDICT on the bytes in DETAIL, as ROW was shown for SECONDS; durable on return."""
         approves = verdict.verdict != "deny"
         despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
+        if verdict.arguments is not MISSING:
+            despite |= changed_arguments.stop_codes(verdict.arguments)
         shown = {
             "front_end": "window",
             "seconds": round(seconds, 1),
@@ -83,6 +88,14 @@ class Verdicts:
         """Remember the command that resumes a row's agent."""
         await self._bridge.set_command(row, argv)
         return Done("Saved.")
+
+
+def refuse_misfit(shown: Shown, arguments: Json) -> None:
+    """Pass, or raise Refusal for changed ARGUMENTS that the agent would refuse.
+
+    What they raise as a warning is no reason: the review shows it.
+    """
+    changed_arguments.refuse_unfit(shown, arguments, changed_arguments.stop_codes(arguments))
 
 
 def parsed_command(line: str) -> tuple[str, ...]:

@@ -9,17 +9,21 @@ from lineclear.core.errors import Refusal
 from lineclear.core.ledger.store import Shown
 
 
+def stop_codes(arguments: Json) -> frozenset[str]:
+    """Stop warnings that arguments raise by themselves; an approval must name each."""
+    return frozenset(c for c in argument_warnings(arguments) if level_of(c) is Level.STOP)
+
+
 def refuse_unfit(shown: Shown, arguments: Json, despite: frozenset[str]) -> None:
     """Pass, or say why a call cannot be approved with these ARGUMENTS.
 
     Raises Refusal: `invalid_arguments` names the argument that the tool's schema does not take;
     else the code of a Stop warning that they raise and that DESPITE does not name.
     """
-    for code in argument_warnings(arguments):
-        if level_of(code) is Level.STOP and code not in despite:
-            raise Refusal(
-                f"Look again at the changed arguments: {SENTENCES.get(code, code)}", code=code
-            )
+    for code in sorted(stop_codes(arguments) - despite):
+        raise Refusal(
+            f"Look again at the changed arguments: {SENTENCES.get(code, code)}", code=code
+        )
     schema = None if shown.block is None else shown.block.tool_schema
     asked = None if shown.call is None else shown.call.arguments
     # A schema that does not fit even what was asked describes something else.

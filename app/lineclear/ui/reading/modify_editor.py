@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -16,6 +18,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import reveal, visible
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.changes import Change, differences
@@ -72,8 +75,9 @@ class ModifyEditor(QWidget):
         self.setAccessibleName("Modify the arguments")
         self._asked_value: Json = MISSING
         self.value: Json = MISSING
+        self._refuse: Callable[[Json], None] | None = None
         self.flagged = False
-        """What would run, as it was reviewed last, holds flagged places."""
+        """What would run, as it was reviewed last, raises a Stop warning."""
         self._pages = QStackedWidget()
         self._pages.addWidget(self._edit_page(look))
         self._pages.addWidget(self._review_page(look))
@@ -155,9 +159,15 @@ class ModifyEditor(QWidget):
 
     # --- Editing --------------------------------------------------------------------------------
 
-    def edit(self, asked: Json, draft: str = "") -> None:
-        """Begin with what was asked, or with what was typed before."""
+    def edit(
+        self, asked: Json, draft: str = "", refuse: Callable[[Json], None] | None = None
+    ) -> None:
+        """Begin with what was asked, or with what was typed before.
+
+        REFUSE raises a LineclearError for arguments that the agent would not take.
+        """
         self._asked_value = asked
+        self._refuse = refuse
         text = editable(asked)
         self.asked.show_text(text)
         self.yours.setPlainText(draft or text)
@@ -179,6 +189,13 @@ class ModifyEditor(QWidget):
             self._say(f"Not readable yet: {why.sentence}", "care")
             self.review.setEnabled(False)
             return False
+        if self._refuse is not None:
+            try:
+                self._refuse(self.value)
+            except LineclearError as why:
+                self._say(why.sentence, "care")
+                self.review.setEnabled(False)
+                return False
         number = len(differences(self._asked_value, self.value))
         self._say(words.count(number, "change") if number else "Nothing changed yet.", "muted")
         self.review.setEnabled(number > 0)
@@ -200,7 +217,7 @@ class ModifyEditor(QWidget):
         found = differences(self._asked_value, self.value)
         self.heading.setText(f"{words.count(len(found), 'change')} to what was asked")
         shown, odd = review_text(found), flagged_lines(self.value)
-        self.flagged = bool(odd)
+        self.flagged = bool(stop_codes(self.value))
         if odd:
             shown = f"{shown}\n\nFlagged in what would run:\n{odd}"
         self.changes.show_text(shown)
