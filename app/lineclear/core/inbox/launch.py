@@ -125,7 +125,7 @@ def _refuse_unless_resumable(row: Row) -> None:
         raise MayHaveRun(
             "This call may have run; settle that first, or the agent would stop at it.", row.id
         )
-    if row.closed or row.state is State.DONE:
+    if row.state is State.DONE:
         raise Refusal("This call has ended already.", code="started")
     if row.state is State.PENDING:
         raise Refusal("This call is not decided yet.", code="not_decided")
