@@ -272,6 +272,26 @@ async def test_arguments_that_the_agent_would_refuse_are_not_reviewed(inbox, sou
     assert editor.in_review()
 
 
+async def test_a_long_tool_name_is_shown_whole(inbox, source, until):
+    name = "read_only_" + "x" * 90 + "_and_delete_everything"
+    shown = ask_for(source, tool=name).shown
+    await select(inbox, until, shown.aid)
+    title = inbox.pane.header.title
+    assert title.text() == name
+    await until(lambda: title.height() >= title.heightForWidth(title.width()), "all its lines")
+    assert title._lines(title.width()).lineCount() > 1
+    await ready(inbox, until)
+
+
+async def test_a_tool_name_that_cannot_be_shown_whole_is_never_all_in_view(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await until(inbox.pane.end_in_view, "the end")
+    row = dataclasses.replace(inbox.model.row(shown.aid), tool="x" * 1301)
+    inbox.flow.take(Diff(changed=(row,)))
+    assert not inbox.pane.end_in_view()
+
+
 async def test_nested_names_are_readable_or_the_text_is_shown(inbox, source, until):
     value: dict[str, object] = {"delete_everything": True, "dry_run": False}
     for _ in range(60):

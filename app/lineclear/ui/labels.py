@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+from math import ceil
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QPointF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from lineclear.core.checkpoints.text import visible, visible_line
@@ -47,6 +48,61 @@ class ElidedLabel(PlainLabel):
         room = self.contentsRect()
         shown = painter.fontMetrics().elidedText(self.text(), self.elide_mode, room.width())
         painter.drawText(room, int(self.alignment()), shown)
+        painter.end()
+
+
+class WholeLabel(PlainLabel):
+    """All of its text, broken anywhere over as many lines as it takes; never widens its parent."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, name: str = "") -> None:
+        super().__init__(text, parent, name=name)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        """The narrower, the higher."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        """As high as its lines."""
+        return max(self.fontMetrics().height(), ceil(self._lines(width).boundingRect().height()))
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As high as it is at its width."""
+        return QSize(0, self.heightForWidth(max(1, self.width())))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """Any width will do; no line is left out."""
+        return self.sizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another width, another height."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+    def _lines(self, width: int) -> QTextLayout:
+        made = QTextLayout(self.text(), self.font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        made.setTextOption(option)
+        made.beginLayout()
+        top = 0.0
+        while (line := made.createLine()).isValid():
+            line.setLineWidth(max(width, 20))
+            line.setPosition(QPointF(0, top))
+            top += line.height()
+        made.endLayout()
+        return made
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+        """Draw every line."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        self._lines(self.contentsRect().width()).draw(
+            painter, QPointF(self.contentsRect().topLeft())
+        )
         painter.end()
 
 

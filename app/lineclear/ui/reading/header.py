@@ -11,10 +11,15 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
-from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip
+from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel, tooltip
 from lineclear.ui.reading.budgets import Budgets
 from lineclear.ui.row_delegate import colour_of
 from lineclear.ui.standing import standing
+
+TITLE_MOST = 1_300
+"""Shown characters of a tool's name: 128 tokens. One that is longer is not approved here."""
+BUDGETS_FROM = 380
+"""Pixels of the reading pane's height below which the budgets give way to the call."""
 
 
 class Header(QWidget):
@@ -24,7 +29,9 @@ class Header(QWidget):
         super().__init__(parent)
         self._look = look
         self._argv: tuple[str, ...] = ()
-        self.title = ElidedLabel(name="title")
+        self.whole = True
+        """The tool's name is shown whole."""
+        self.title = WholeLabel(name="title")
         self.title.setFont(theme.title_font())
         self.facts = ElidedLabel(name="facts")
         self.facts.setProperty("tone", "muted")
@@ -57,7 +64,8 @@ class Header(QWidget):
 
         RESUMED is a resume's process, TOLD what is said of its standing instead of that.
         """
-        title = visible_line(row.tool, 120) if row.tool else _untitled(row)
+        title = visible_line(row.tool, TITLE_MOST) if row.tool else _untitled(row)
+        self.whole = len(visible_line(row.tool or "")) <= TITLE_MOST
         _set(self.title, title)
         facts = words.header_facts(row, now, argv)
         _set(self.facts, facts)

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.rows import Row
@@ -21,7 +22,7 @@ from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
-from lineclear.ui.reading.header import Header
+from lineclear.ui.reading.header import BUDGETS_FROM, Header
 from lineclear.ui.reading.inputs_tab import InputsTab
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
@@ -86,6 +87,9 @@ class ReadingPane(QWidget):
         self.set_command.setFont(theme.small_font())
         self.set_command.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.set_command.hide()
+        self.set_command.pressed_by.connect(
+            lambda origin: self.bar.wanted.emit("setCommand", origin)
+        )
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty_page())
         self._pages.addWidget(self._reading_page())
@@ -232,7 +236,14 @@ class ReadingPane(QWidget):
 
     def end_in_view(self) -> bool:
         """Whether the end of what a verdict is about is before the eyes now."""
+        if not self.header.whole:
+            return False
         return self.modify.end_in_view() if self.modifying() else self.call.end_in_view()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Where it is low, the budgets give way to the call."""
+        super().resizeEvent(event)
+        self.header.budgets.setVisible(event.size().height() >= BUDGETS_FROM)
 
     def forget_sight(self) -> None:
         """What was in view before counts no more."""
