@@ -8,6 +8,9 @@ from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import offers
+from lineclear.ui.offers import Offer
 from lineclear.ui.reading import editors
 from lineclear.ui.reading.editors import Question
 from lineclear.ui.reading.pane import ReadingPane
@@ -67,6 +70,14 @@ class Asking(QObject):
     def stage(self) -> str:
         """What beside the call itself a verdict would be about, "" for nothing."""
         return "edit" * self.modifying + "review" * self.reviewing + "word" * self.word
+
+    def offer(self, row: Row) -> Offer | None:
+        """What there is to decide on while an editor is open, None when none is."""
+        if self.denying:
+            return Offer(offers.denying(row))
+        if self.modifying:
+            return offers.modifying(reviewed=self.reviewing, flagged=self._pane.modify.flagged)
+        return None
 
     @property
     def changed_arguments(self) -> Json:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -27,18 +25,16 @@ from lineclear.ui.hands import Hands
 from lineclear.ui.offers import Offer
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading import editors
-from lineclear.ui.reading.banners import Notice, failure_notice, key_notice, warning_notices
+from lineclear.ui.reading.banners import Notice, failure_notice, state_notices
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import Prepared, merged
 from lineclear.ui.resumption import Resumption
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.verdicts import Done, Verdicts, parsed_command, refuse_misfit
+from lineclear.ui.verdicts import Done, Verdicts, misfit_of, parsed_command
 
 FAST_MS = 40
 SLOW_MS = 400
 HINT_S = 4.0
-EDIT_AT_MOST = 200_000
-"""Characters of arguments that the modify editor takes."""
 
 
 class DecisionFlow(QObject):
@@ -90,14 +86,12 @@ class DecisionFlow(QObject):
         self._me: Person | None = None
         self._all_warnings = False
         self._armed_for = ""
-        self._stop = False
-        self._beginnings = 0
+        self._stop, self._beginnings = False, 0
         self.hands.meant.connect(self._do)
         self.hands.told.connect(lambda text, act: self.hint(text, until=act))
         self.hands.looking.connect(self.pulse)
         self.hands.changed.connect(self._show_readiness)
         pane.bar.wanted.connect(self.wanted)
-        pane.set_command.pressed_by.connect(lambda origin: self.wanted("setCommand", origin))
         self.asking.sent.connect(self._sent)
         self.asking.changed.connect(self._asking_changed)
         self.asking.left.connect(lambda: self.settled.emit(Origin.CLICK))
@@ -173,10 +167,8 @@ class DecisionFlow(QObject):
     def _head(self) -> None:
         if self._row is None:
             return
-        if self._me is None:
-            self._me = self._bridge.me()
-        lock = None if self._prepared is None else self._prepared.detail.lock
-        argv = () if lock is None else lock.argv
+        self._me = self._me or self._bridge.me()
+        argv = () if self._prepared is None else self._prepared.argv
         pid = self._resumption.pid_for(self._row)
         told = "" if self._frozen is None else self._frozen.standing
         now = datetime.now(UTC)
@@ -184,8 +176,6 @@ class DecisionFlow(QObject):
 
     def second(self) -> None:
         """Let the times in the pane go on."""
-        if self._row is None:
-            return
         if not self._frozen and self._resumption.look():
             self._refresh()
             self._rearm()
@@ -193,8 +183,7 @@ class DecisionFlow(QObject):
 
     def selection_changed(self) -> None:
         """More or fewer rows are selected: a verdict is for one."""
-        if self._row is not None:
-            self._refresh()
+        self._refresh()
 
     # --- What happens elsewhere -----------------------------------------------------------------
 
@@ -204,15 +193,14 @@ class DecisionFlow(QObject):
             return
         instead = freezing.successor(self._row, diff)
         frozen = self._frozen
-        awaited = instead and frozen is not None and not (frozen.settled or frozen.successor)
         settled = frozen is not None and frozen.settled
+        awaited = instead and frozen is not None and not (settled or frozen.successor)
         if (self._id in diff.removed and not settled) or awaited:
             self._freeze(self._row, None, instead)
             return
-        for row in (*diff.changed, *diff.added):
-            if row.id == self._id:
-                self._row_changed(row)
-                return
+        found = next((row for row in (*diff.changed, *diff.added) if row.id == self._id), None)
+        if found is not None:
+            self._row_changed(found)
 
     def _row_changed(self, row: Row) -> None:
         before = self._row
@@ -232,8 +220,7 @@ class DecisionFlow(QObject):
             return
         self._row = row if self._prepared is None else merged(row, self._prepared)
         old_offer = self._offer
-        new_banner = self._refresh()
-        if new_banner or self._offer != old_offer:
+        if self._refresh() or self._offer != old_offer:
             self._rearm()
             self._refresh()
         self._head()
@@ -298,10 +285,9 @@ class DecisionFlow(QObject):
         if row is None:
             return False
         notices = [] if self._notice is None else [self._notice]
-        if row.state is State.PENDING and not self._frozen:
-            notices += warning_notices(row, None if self._all_warnings else self._show_all_warnings)
-        if row.state is State.UNCERTAIN:
-            notices.append(key_notice(row, lambda: self.hint("Copied.", "ok")))
+        if not self._frozen:
+            show = None if self._all_warnings else self._show_all_warnings
+            notices += state_notices(row, show, lambda: self.hint("Copied.", "ok"))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self.hands.offer(row.id, Offer() if self._busy else self._offer)
@@ -322,18 +308,12 @@ class DecisionFlow(QObject):
             return Offer(f"{self._selected()} calls are selected. Choose one to decide.")
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
-        if self.asking.denying:
-            return Offer(offers.denying(row))
-        if self.asking.modifying:
-            return offers.modifying(
-                reviewed=self.asking.reviewing, flagged=self._pane.modify.flagged
-            )
         offer = offers.offer(row, *self._model.together(row), word=self.asking.word)
         if row.state is not State.PENDING:
-            pid = self._resumption.pid_for(row)
-            return offers.resumed(offer, pid, ended=self._resumption.ended)
-        offer = offers.allowed(row, offer)
-        return offer if self._prepared.text else dataclasses.replace(offer, modify=False)
+            offer = self._resumption.offer(row, offer)
+        else:
+            offer = offers.allowed(row, offer, editable=bool(self._prepared.text))
+        return self.asking.offer(row) or offer
 
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
@@ -350,8 +330,7 @@ class DecisionFlow(QObject):
         self._show_readiness()
 
     def _show_readiness(self) -> None:
-        approve = self.arming.readiness(Act.APPROVE)
-        resume = self.arming.readiness(Act.RESUME)
+        approve, resume = (self.arming.readiness(act) for act in (Act.APPROVE, Act.RESUME))
         armed = self.arming.armed
         bar = self._pane.bar
         bar.show_readiness(Act.APPROVE, approve, letter=armed is Act.APPROVE)
@@ -379,7 +358,7 @@ class DecisionFlow(QObject):
         self._hint = (text, self._clock() + HINT_S, tone)
         self._show_readiness()
 
-    # --- Hands ----------------------------------------------------------------------------------
+    # --- Hands and editors ----------------------------------------------------------------------
 
     def wanted(self, name: str, origin: Origin) -> None:
         """A button of the bar was pressed."""
@@ -401,8 +380,6 @@ class DecisionFlow(QObject):
         elif name == "leaveIt":
             self.settled.emit(origin)
 
-    # --- Editors --------------------------------------------------------------------------------
-
     def deny(self) -> None:
         """Open the reason of a denial."""
         if self._offer.deny and not self._busy and not self._frozen:
@@ -412,12 +389,10 @@ class DecisionFlow(QObject):
         """Open the modify editor."""
         if not self._offer.modify or self._prepared is None or self._busy or self._frozen:
             return
-        if len(self._prepared.text) > EDIT_AT_MOST:
+        if not self._prepared.editable:
             self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
-        shown = self._prepared.detail.shown
-        refuse = None if shown is None else partial(refuse_misfit, shown)
-        self.asking.modify(self._prepared.arguments, refuse)
+        self.asking.modify(self._prepared.arguments, misfit_of(self._prepared.detail.shown))
 
     def _asking_changed(self) -> None:
         if self._subject() != self._armed_for:
@@ -437,9 +412,8 @@ class DecisionFlow(QObject):
         if not text:
             self.hint("Say why in a few words: the agent reads it.")
             return
-        ready = self.arming.readiness(Act.DENY)
-        if not ready.ready:
-            self.hint(offers.readiness(ready))
+        if not self.arming.readiness(Act.DENY).ready:
+            self.hint(self.hands.why_not(Act.DENY))
         elif name == "deny":
             self._decide(Verdict("deny", reason=text), origin)
         else:

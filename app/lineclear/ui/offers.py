@@ -182,8 +182,9 @@ def _offer_pending(row: Row, agent: str) -> Offer:
     )
 
 
-def allowed(row: Row, offer: Offer) -> Offer:
+def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
     """Take from OFFER what the one rule of all decisions forbids, and say why."""
+    offer = replace(offer, modify=offer.modify and editable)
     stops = frozenset(stop_codes(row))
     try:
         may_decide(row, Origin.CLICK, "approve", despite=stops)

@@ -8,6 +8,8 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch, Owner
 from lineclear.core.ledger.state import State
+from lineclear.ui import offers
+from lineclear.ui.offers import Offer
 
 RESUMED = frozenset({State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED, State.RESUMABLE})
 """States in which a call stays until its resumed agent comes to it."""
@@ -53,3 +55,7 @@ class Resumption:
     def pid_for(self, row: Row) -> int | None:
         """The process that will come to ROW, where it has not yet."""
         return self.pid if row.state in RESUMED and not row.closed else None
+
+    def offer(self, row: Row, offered: Offer) -> Offer:
+        """What can be done with ROW beside its resume: never a second one."""
+        return offers.resumed(offered, self.pid_for(row), ended=self.ended)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from lineclear.core.checkpoints.model import MISSING, Json
@@ -90,12 +91,17 @@ class Verdicts:
         return Done("Saved.")
 
 
-def refuse_misfit(shown: Shown, arguments: Json) -> None:
-    """Pass, or raise Refusal for changed ARGUMENTS that the agent would refuse.
+def misfit_of(shown: Shown | None) -> Callable[[Json], None] | None:
+    """Give what raises Refusal for changed arguments that SHOWN's agent would refuse.
 
     What they raise as a warning is no reason: the review shows it.
     """
-    changed_arguments.refuse_unfit(shown, arguments, changed_arguments.stop_codes(arguments))
+
+    def refuse(arguments: Json) -> None:
+        assert shown is not None
+        changed_arguments.refuse_unfit(shown, arguments, changed_arguments.stop_codes(arguments))
+
+    return None if shown is None else refuse
 
 
 def parsed_command(line: str) -> tuple[str, ...]:

@@ -296,17 +296,14 @@ class MainWindow(QMainWindow):
             self.empty.say("Reading the folders\u2026")
         elif scope.section is Section.WAITING:
             folders = len(self._health) or len(self._bridge.settings.sources)
-            anything = any(number for number in counts.values())
-            self.empty.say(
-                DEMO_BEGINS
-                if self._demo and not anything
-                else words.nothing_waits(self._living(), folders),
-                *(() if anything or self._demo else ("add", "demo", "copy")),
-            )
+            anything = any(counts.values())
+            begins = self._demo and not anything
+            told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), folders)
+            offered = () if anything or self._demo else ("add", "demo", "copy")
+            self.empty.say(told, *offered)
         else:
             self.empty.say(f"Nothing under \u201c{scope.section.value}\u201d.")
         self._middle.setCurrentWidget(self.empty)
-        # There is nothing to select.
         self.pane.hint.hide()
 
     def _living(self) -> int:

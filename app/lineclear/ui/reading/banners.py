@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 
@@ -76,6 +77,15 @@ def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
         copied()
 
     return Notice("note", f"The key of this call is {row.id}", "Copy key", copy, name="callKey")
+
+
+def state_notices(
+    row: Row, show_all: Callable[[], None] | None, copied: Callable[[], None]
+) -> list[Notice]:
+    """What there is to say of a row in its state."""
+    if row.state is State.PENDING:
+        return warning_notices(row, show_all)
+    return [key_notice(row, copied)] if row.state is State.UNCERTAIN else []
 
 
 class Banners(QWidget):

@@ -15,6 +15,8 @@ LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
 LINE_GOES_ON = "\u27e6line goes on\u27e7"
 """Cannot be imitated: these brackets in a text are shown as tokens themselves."""
+EDIT_AT_MOST = 200_000
+"""Characters of arguments that the modify editor takes."""
 RAW_AT_MOST = 1 << 20
 """Bytes of the file itself that are shown beside the call."""
 FIELDS_AT_MOST = 200
@@ -41,6 +43,16 @@ class Prepared:
     """What came of the call, as text; "" where nothing is known."""
     inputs: str = ""
     """What the run was started with, as exact text; "" where nothing is reported."""
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command that the agent's lock names, () where there is none."""
+        return () if self.detail.lock is None else self.detail.lock.argv
+
+    @property
+    def editable(self) -> bool:
+        """Whether the modify editor takes the arguments."""
+        return len(self.text) <= EDIT_AT_MOST
 
 
 def prepare(detail: Detail) -> Prepared:
