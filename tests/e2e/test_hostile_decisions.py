@@ -92,6 +92,10 @@ def old(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
     return forging.approval(store, age_s=3600)
 
 
+def for_ever(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
+    return {**decision, "valid_for_s": 1e308}
+
+
 def old_by_the_clock_of_the_machine(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
     long_ago = decision["boottime_ns"] - 3600 * 10**9
     return {**decision, "boottime_ns": long_ago}
@@ -128,7 +132,8 @@ def twice_the_verdict(store: Path, decision: dict[str, Any]) -> bytes:
         (unknown_field, "damaged"),
         (newer_version, "unknown_version"),
         (no_digest, "damaged"),
-        (old, "lapsed"),
+        (old, "before_request"),
+        (for_ever, "valid_too_long"),
         (old_by_the_clock_of_the_machine, "lapsed"),
         (from_the_future, "clock"),
         (empty, "empty"),

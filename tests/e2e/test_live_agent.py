@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e import forging
 from tests.e2e.desktop import wait_for
 from tests.e2e.processes import (
     agent,
@@ -108,7 +109,13 @@ def test_modified_arguments_that_do_not_fit_are_refused_and_the_call_is_asked_ag
     store = lane(STORE)
     with agent("refunds", done, "C-1=500", log=tmp_path / "log") as bot:
         first = waiting(store)
-        lineclear("modify", first, "--arguments", '{"customer": "C-1"}', expect=0)
+        unfit = '{"customer": "C-1"}'
+        told = lineclear("modify", first, "--arguments", unfit, expect=4).err
+        assert told.endswith("The argument 'amount' is missing. [invalid_arguments]\n")
+        # As a program decides that does not look at the tool's schema.
+        decision = forging.approval(store)
+        decision |= {"verdict": "modify", "arguments": json.loads(unfit)}
+        forging.put(forging.decision_path(store, first), decision)
         second = waiting(store, after=first)
         assert row_of(first)["outcome"] == "refused"
         assert effects(done) == []
