@@ -1,12 +1,17 @@
 """The bridge cuts diffs, keeps settings, and gives the window's thread nothing to wait for."""
 
 import asyncio
+import os
 import threading
 from pathlib import Path
 
+import pytest
+
+from lineclear.core.errors import Refusal
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.ui import window_state
 from lineclear.ui.bridge import AT_ONCE, Bridge, pieces
 from tests.ui.sample import a_row, ask_for, row_id
 
@@ -77,3 +82,18 @@ async def test_a_folder_and_a_command_are_kept_beside_what_was_there(qapp, tmp_p
     assert kept.operator == "ann"
     # The command line's folders are watched, and never written down.
     assert [one.path.name for one in bridge.settings.sources] == ["shown"]
+
+
+async def test_a_whole_machine_is_not_watched_by_a_slip_in_the_dialog(qapp, tmp_path: Path):
+    bridge = Bridge(settings_file.load())
+    with pytest.raises(Refusal, match="whole machine") as told:
+        await bridge.add_source(Path("/"))
+    await bridge.stop()
+    assert told.value.code == "too_wide"
+    assert "/" not in [str(one.path) for one in settings_file.load().sources]
+
+
+def test_a_pipe_in_place_of_the_windows_state_holds_nothing_up(home: Path):
+    home.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(home / window_state.NAME)
+    assert window_state.read_state(home) == window_state.WindowState()

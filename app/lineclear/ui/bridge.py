@@ -14,6 +14,7 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from lineclear.core import frozen
+from lineclear.core.errors import Refusal
 from lineclear.core.inbox import deciding, launch
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.command import own_program
@@ -181,7 +182,10 @@ class Bridge(QObject):
     # --- Settings -------------------------------------------------------------------------------
 
     async def add_source(self, path: Path) -> None:
-        """Watch one more folder, and remember it."""
+        """Watch one more folder, and remember it; refuses one that holds far more than agents."""
+        why = settings_file.too_wide(path)
+        if why is not None:
+            raise Refusal(why, code="too_wide")
         await self._change(lambda now: _with_source(now, path))
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.settings import home
 
 NAME = "window.json"
@@ -29,8 +31,8 @@ def read_state(folder: Path | None = None) -> WindowState:
     """Read how the window was left; anything wrong with the file means a fresh window."""
     path = (folder or home()) / NAME
     try:
-        return WindowState.model_validate_json(path.read_bytes()[: 1 << 20])
-    except (OSError, ValidationError):
+        return WindowState.model_validate_json(read_file(str(path), max_bytes=1 << 20).raw)
+    except (Unreadable, ValidationError):
         return WindowState()
 
 
