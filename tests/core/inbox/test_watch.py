@@ -334,7 +334,7 @@ def test_a_deaf_listener_is_replaced_and_at_last_given_up(source, monkeypatch):
 
     def deaf(listener: hints.Listener) -> None:
         born.append(1)
-        listener._tell(hints.News(listener.root, began=True))
+        listener._tell(hints.News(listener.root, listener, began=True))
         listener._stop.wait()
 
     monkeypatch.setattr(hints.Listener, "_listen", deaf)
@@ -352,7 +352,6 @@ def test_a_deaf_listener_is_replaced_and_at_last_given_up(source, monkeypatch):
         with Window(watching(source)) as window:
             window.wait(
                 lambda one: one.health and "does not tell of changes" in one.health[0].sentence,
-                seconds=50,  # three listeners in turn, with growing pauses between them
             )
             assert window.health[0].ok
             assert len(born) == watch._DEAF_LISTENERS

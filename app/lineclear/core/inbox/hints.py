@@ -30,6 +30,8 @@ class News:
     """What a listener tells."""
 
     root: str
+    listener: Listener
+    """Who tells it: one that was replaced may still have something to say."""
     paths: frozenset[str] = frozenset()
     began: bool = False
     """It is listening now: a scan that starts after this misses nothing."""
@@ -69,9 +71,9 @@ class Listener:
         try:
             self._listen()
         except Exception as why:  # noqa: BLE001  (watchfiles raises RuntimeError, OSError, and more)
-            self._tell(News(self.root, ended=_reason(why), limited=_is_limit(why)))
+            self._tell(News(self.root, self, ended=_reason(why), limited=_is_limit(why)))
         else:
-            self._tell(News(self.root, ended=""))
+            self._tell(News(self.root, self, ended=""))
 
     def _listen(self) -> None:
         with RustNotify(
@@ -82,11 +84,11 @@ class Listener:
             True,
             True,
         ) as notify:
-            self._tell(News(self.root, began=True))
+            self._tell(News(self.root, self, began=True))
             while not self._stop.is_set():
                 found = notify.watch(DEBOUNCE_MS, STEP_MS, _TIMEOUT_MS, self._stop)
                 if isinstance(found, set):
-                    self._tell(News(self.root, paths=frozenset(path for _, path in found)))
+                    self._tell(News(self.root, self, paths=frozenset(path for _, path in found)))
 
 
 _listeners: weakref.WeakSet[Listener] = weakref.WeakSet()

@@ -277,7 +277,7 @@ class InboxWatcher:
 
     def _hear(self, state: _State, news: News, changed: dict[str, set[str]]) -> None:
         watched = state.watched.get(news.root)
-        if watched is None or watched.listener is None:
+        if watched is None or watched.listener is not news.listener:
             return
         now = time.monotonic()
         if news.began:
