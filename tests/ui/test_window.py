@@ -19,6 +19,7 @@ from lineclear.core.ledger.store import Shown, Store
 from lineclear.ui.arming import CONFIRM_AFTER_S, SETTLE_S, STOP_SETTLE_S, Act, Need
 from lineclear.ui.cells import Column
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.modify_editor import WHOLE
 from lineclear.ui.sections import Section
 from lineclear.ui.window import MainWindow
 from tests.ui.sample import BOB, ask_for
@@ -233,6 +234,29 @@ async def test_a_flagged_place_that_a_change_leaves_is_in_the_review(inbox, sour
     assert "pay\u27e6U+202E\u27e7evil" in editor.changes.toPlainText()
 
 
+async def test_a_change_approves_no_rest_that_was_not_in_view(inbox, source, until):
+    arguments = {"n": 1, **{f"k{number}": number for number in range(300)}, "zz": "rm -rf /"}
+    shown = ask_for(source, arguments=arguments).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_M)
+    editor = inbox.pane.modify
+    editor.yours.setPlainText(editor.draft().replace('"n": 1', '"n": 2', 1))
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert editor.in_review()
+    await until(
+        lambda: inbox.flow.arming.readiness(Act.APPROVE).need is Need.END, "the end is missed"
+    )
+    click(inbox.pane.bar.approve)
+    assert not inbox.flow._busy
+    inbox.pane.to_end()
+    await ready(inbox, until)
+    assert editor.changes.toPlainText().endswith('"zz": "rm -rf /"\n}')
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.arguments == {**arguments, "n": 2}
+
+
 async def test_hidden_characters_that_the_operator_types_take_the_second_step(inbox, source, until):
     shown = ask_for(source).shown
     await select(inbox, until, shown.aid)
@@ -375,7 +399,14 @@ async def test_modified_arguments_are_reviewed_and_then_approved(inbox, source, 
     editor.yours.setPlainText('{"customer": "C-1204", "amount": 20.50}')
     press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert editor.in_review()
-    assert editor.changes.toPlainText() == "amount\n    20.50\n  \u2190 was 80"
+    shown_lines = editor.changes.toPlainText().split("\n")
+    assert shown_lines[:5] == ["amount", "    20.50", "  \u2190 was 80", "", WHOLE]
+    assert [line.strip() for line in shown_lines[5:]] == [
+        "{",
+        '"customer": "C-1204",',
+        '"amount": 20.50',
+        "}",
+    ]
     assert inbox.pane.bar.approve.text() == "Approve with changes"
     await ready(inbox, until)
     click(inbox.pane.bar.approve)

@@ -1,4 +1,4 @@
-"""Modify: what was asked beside what it becomes, then a review of the differences."""
+"""Modify: what was asked beside what it becomes, then a review of the differences and the whole."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.changes import Change, differences
 from lineclear.ui.labels import PlainLabel
-from lineclear.ui.reading.flagged import is_flagged
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.marked_text import TokenHighlighter
 from lineclear.ui.reading.prepared import exact_text
 from lineclear.ui.reading.text_view import TextView
 
 CHECK_AFTER_MS = 150
+WHOLE = "All of what would run:"
 
 
 def editable(arguments: Json) -> str:
@@ -51,11 +51,6 @@ def review_text(changes: list[Change]) -> str:
         before = "(not there)" if change.before is MISSING else value_text(change.before)
         lines += [visible(change.where()).text, f"    {after}", f"  \u2190 was {before}", ""]
     return "\n".join(lines).rstrip("\n")
-
-
-def flagged_lines(value: Json) -> str:
-    """All lines of what would run that hold a flagged place, changed or not; "" for none."""
-    return "\n".join(line for line in exact_text(value).split("\n") if is_flagged(line))
 
 
 class ModifyEditor(QWidget):
@@ -216,11 +211,9 @@ class ModifyEditor(QWidget):
             return
         found = differences(self._asked_value, self.value)
         self.heading.setText(f"{words.count(len(found), 'change')} to what was asked")
-        shown, odd = review_text(found), flagged_lines(self.value)
         self.flagged = bool(stop_codes(self.value))
-        if odd:
-            shown = f"{shown}\n\nFlagged in what would run:\n{odd}"
-        self.changes.show_text(shown)
+        # Whole, and to its end: a change of one field approves all the others too.
+        self.changes.show_text(f"{review_text(found)}\n\n{WHOLE}\n{exact_text(self.value)}")
         self._pages.setCurrentIndex(1)
         self.reviewing.emit(True)
 
