@@ -33,8 +33,9 @@ class Panes(QSplitter):
         self.setChildrenCollapsible(False)
         self._sidebar = sidebar
         self._table = table
-        self._kept: tuple[int, ...] = ()
+        self._kept: tuple[int, ...] = AT_FIRST
         self.narrow = False
+        self.splitterMoved.connect(self._moved)
         for place, (widget, least, stretch) in enumerate(
             ((sidebar, SIDEBAR_LEAST, 0), (table, TABLE_LEAST, 3), (pane, PANE_LEAST, 2))
         ):
@@ -44,11 +45,16 @@ class Panes(QSplitter):
 
     def restore(self, sizes: tuple[int, ...]) -> None:
         """Take up kept widths, or those of a fresh window."""
-        self.setSizes(sizes if len(sizes) == 3 and all(sizes) else AT_FIRST)
+        self._kept = sizes if len(sizes) == 3 and all(sizes) else AT_FIRST
+        self.setSizes(self._kept)
 
     def kept(self) -> tuple[int, ...]:
-        """The widths to be kept: those of three panes."""
-        return self._kept if self.narrow else tuple(self.sizes())
+        """The widths to be kept: those that a hand gave to three panes, never a squeezed one's."""
+        return self._kept
+
+    def _moved(self) -> None:
+        if not self.narrow:
+            self._kept = tuple(self.sizes())
 
     def turn(self, *, sections: bool) -> None:
         """Where there is no room for three: show the sections, or the table."""
@@ -71,8 +77,6 @@ class Panes(QSplitter):
         narrow = self.width() < NARROW
         if narrow == self.narrow:
             return
-        if narrow:
-            self._kept = tuple(self.sizes())
         self.narrow = narrow
         self._sidebar.setVisible(not narrow)
         self._table.setVisible(True)
