@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from lineclear.ui.panes import AT_FIRST, NARROW, Panes
+from lineclear.ui.reading.banners import Banners, Notice
 
 # A window of its own tells the system its least size, which there is nobody to take.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
@@ -39,3 +40,14 @@ def test_widths_that_a_hand_gave_are_kept(qtbot):
     panes.resize(NARROW - 1, 600)
     panes.resize(1320, 600)
     assert [abs(a - b) <= 2 for a, b in zip(panes.sizes(), given, strict=True)] == [True] * 3
+
+
+def test_a_banner_that_is_squeezed_is_not_in_view(qtbot):
+    banners = Banners()
+    qtbot.addWidget(banners)
+    banners.show_notices([Notice("stop", "It holds characters that hide or reorder text. " * 4)])
+    banners.resize(400, 200)
+    banners.show()
+    assert banners.whole()
+    banners.setFixedHeight(30)
+    qtbot.waitUntil(lambda: not banners.whole())

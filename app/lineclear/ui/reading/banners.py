@@ -117,6 +117,14 @@ class Banners(QWidget):
         self.setVisible(bool(notices))
         return any(one not in said for one in fresh)
 
+    def whole(self) -> bool:
+        """Whether each banner stands there to its last line; a low pane can squeeze them."""
+        return all(
+            label.height() >= label.heightForWidth(label.width())
+            for label in self.findChildren(PlainLabel)
+            if label.isVisible() and label.wordWrap()
+        )
+
     def _banner(self, notice: Notice) -> QFrame:
         frame = QFrame()
         frame.setProperty("banner", notice.tone)
