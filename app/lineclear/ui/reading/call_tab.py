@@ -7,12 +7,15 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
 from lineclear.ui.changes import differences
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.json_tree import JsonView
-from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.prepared import Prepared, modified
 from lineclear.ui.reading.text_view import TextView
+
+CHANGED = "Changed by the operator: this is what runs."
 
 
 class CallTab(QWidget):
@@ -31,6 +34,8 @@ class CallTab(QWidget):
         self._prepared: Prepared | None = None
         self.shown = ""
         """The id of the call that is shown."""
+        self._modified = ""
+        """The id of the row whose modify stands, as it was told last."""
         self._text_is_in = False
         self.fields = JsonView(look, "fields", "Arguments")
         self.text = TextView(look, "exactText", "Arguments as exact text")
@@ -65,18 +70,29 @@ class CallTab(QWidget):
         self._prepared = prepared
         self.shown = prepared.detail.row.id
         self._text_is_in = False
-        arguments = prepared.arguments
-        decision = prepared.detail.row.decision
         was = None
-        shown = arguments
-        if decision is not None and decision.verdict == "modify" and arguments is not MISSING:
-            shown = decision.arguments
-            was = {change.path: change.before for change in differences(arguments, shown)}
-        self.fields.show_value(shown, small=prepared.whole_fields, was=was)
+        if prepared.changed:
+            changes = differences(prepared.arguments, prepared.given)
+            was = {change.path: change.before for change in changes}
+        self.fields.show_value(prepared.shown, small=prepared.whole_fields, was=was)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
         self._show_as_text(as_text=not prepared.whole_fields)
         self._fit()
+
+    def follow(self, row: Row) -> None:
+        """Go back to the arguments asked when the modify that is shown was taken back."""
+        self._modified = row.id if modified(row) else ""
+        shown = self._prepared
+        if shown is not None and row.id == self.shown and shown.changed and not self._modified:
+            self.show_call(shown.as_asked())
+
+    def take_given(self, prepared: Prepared) -> None:
+        """Show what runs instead of what was asked, where a modify came since."""
+        row = prepared.detail.row
+        asked = self._prepared is not None and not self._prepared.changed
+        if asked and prepared.changed and row.id == self.shown == self._modified:
+            self.show_call(prepared)
 
     def _fit(self) -> None:
         """Give way to the text where fields are nested too deep for this width."""
@@ -98,13 +114,13 @@ class CallTab(QWidget):
     def _about(self, prepared: Prepared) -> str:
         if prepared.arguments is MISSING:
             return "No call waits here. Steps and file say where the run stands."
-        if isinstance(prepared.arguments, dict) and not prepared.arguments:
-            return "No arguments."
-        if prepared.whole_fields:
-            return ""
-        return (
-            f"{words.count(prepared.lines, 'line')}, {words.amount(len(prepared.text))} characters"
-        )
+        said = [CHANGED] if prepared.changed else []
+        if isinstance(prepared.shown, dict) and not prepared.shown:
+            said.append("No arguments.")
+        elif not prepared.whole_fields:
+            lines = words.count(prepared.lines, "line")
+            said.append(f"{lines}, {words.amount(len(prepared.shown_text))} characters")
+        return " ".join(said)
 
     def _toggle(self) -> None:
         self._show_as_text(as_text=self._views.currentWidget() is self.fields)
@@ -114,7 +130,7 @@ class CallTab(QWidget):
 
     def _show_as_text(self, *, as_text: bool) -> None:
         if as_text and not self._text_is_in and self._prepared is not None:
-            self.text.show_text(self._prepared.text)
+            self.text.show_text(self._prepared.shown_text)
             self._text_is_in = True
         self._views.setCurrentWidget(self.text if as_text else self.fields)
         self.switch.setText("As fields" if as_text else "As text")

@@ -155,6 +155,7 @@ class ReadingPane(QWidget):
         RESUMED is a resume's process, TOLD what is said of its standing instead of that.
         """
         self.header.show_row(row, now, me, argv, resumed=resumed, told=told)
+        self.call.follow(row)
         self._pages.setCurrentIndex(1)
 
     def show_prepared(self, prepared: Prepared) -> None:
@@ -184,7 +185,8 @@ class ReadingPane(QWidget):
             self._offer_output(offered=False)
 
     def show_result(self, prepared: Prepared) -> None:
-        """Show what came of the call, where it is known."""
+        """Show what came of the call, where it is known, and what ran if that was changed."""
+        self.call.take_given(prepared)
         self.result.show_text(prepared.result)
         self.tabs.setTabVisible(self.tabs.indexOf(self.result), bool(prepared.result))
 

@@ -35,6 +35,7 @@ class Prepared:
     text: str
     """The arguments in full, one shown line per line, none longer than `LINE_LIMIT` and a mark."""
     lines: int
+    """Lines of the text that is shown."""
     whole_fields: bool
     """The list of fields shows everything: few of them and none long."""
     raw: str = ""
@@ -43,6 +44,30 @@ class Prepared:
     """What came of the call, as text; "" where nothing is known."""
     inputs: str = ""
     """What the run was started with, as exact text; "" where nothing is reported."""
+    given: Json = MISSING
+    """The arguments of a modify that stands, MISSING where those asked are the ones that run."""
+    given_text: str = ""
+    """The arguments given, as exact text."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether other arguments than those asked are the ones that run."""
+        return self.given is not MISSING
+
+    @property
+    def shown(self) -> Json:
+        """The arguments that run, as far as anyone decided."""
+        return self.given if self.changed else self.arguments
+
+    @property
+    def shown_text(self) -> str:
+        """The exact text of the arguments that run."""
+        return self.given_text if self.changed else self.text
+
+    def as_asked(self) -> Prepared:
+        """The same reading once no modify stands any more."""
+        lines = self.text.count("\n") + 1
+        return replace(self, given=MISSING, given_text="", lines=lines)
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -60,17 +85,29 @@ def prepare(detail: Detail) -> Prepared:
     arguments = _arguments(detail)
     missing = arguments is MISSING
     text = "" if missing else exact_text(arguments)
+    decision = detail.row.decision
+    given = MISSING
+    if decision is not None and modified(detail.row) and not missing:
+        given = decision.arguments
+    given_text = "" if given is MISSING else exact_text(given)
     inputs = {} if detail.checkpoint is None else detail.checkpoint.inputs
     return Prepared(
         detail,
         arguments,
         text,
-        text.count("\n") + 1,
-        whole_fields=missing or _is_small(arguments),
+        (text if given is MISSING else given_text).count("\n") + 1,
+        whole_fields=missing or (_is_small(arguments) and (given is MISSING or _is_small(given))),
         raw=raw_text(detail.raw),
         inputs=exact_text(inputs) if inputs else "",
         result=plain_text(detail.result or ""),
+        given=given,
+        given_text=given_text,
     )
+
+
+def modified(row: Row) -> bool:
+    """Whether other arguments than those asked were approved."""
+    return row.decision is not None and row.decision.verdict == "modify"
 
 
 def merged(row: Row, prepared: Prepared) -> Row:
