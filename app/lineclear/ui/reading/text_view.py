@@ -31,6 +31,8 @@ WRAP_AFTER_MS = 120
 """A width that stays this long is the one to break lines for."""
 ROUNDING = 2
 """Pixels of a line that may be out of view and it is still whole."""
+RESERVE = 1
+"""Cells of each line that stay empty: a mark may be wider than the cell it is counted as."""
 TURN_S = 0.012
 """How long putting one piece in may keep the window's thread."""
 
@@ -143,6 +145,8 @@ class TextView(QPlainTextEdit):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Begin, or go on, with what was not put in while nobody looked."""
         super().showEvent(event)
+        if self._text and self._room() != self._columns:
+            self._again.start()
         if not self.complete():
             self._more.start()
 
@@ -175,9 +179,11 @@ class TextView(QPlainTextEdit):
 
     def _room(self) -> int:
         """How many cells fit beside the scroll bar, whether it is there or not."""
-        bar = self.verticalScrollBar().sizeHint().width()
-        free = self.width() - bar - 2 * self.document().documentMargin()
-        return max(wrapping.COLUMNS_LEAST, int(free / _advance(self.font().key(), "0")))
+        # The style's paddings and borders are outside the viewport.
+        wide = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width()
+        free = wide - 2 * self.document().documentMargin()
+        cell = _advance(self.font().key(), "0")
+        return max(wrapping.COLUMNS_LEAST, int(free / cell) - RESERVE)
 
     def _broken(self, piece: str) -> str:
         """Whole lines broken to fit, and notes which blocks go on and which are flagged."""
@@ -187,7 +193,8 @@ class TextView(QPlainTextEdit):
         block = self.document().blockCount() - 1
         shown = []
         for line in piece.split("\n"):
-            self._widest = max(self._widest, len(line))
+            # Some characters take two cells and more.
+            self._widest = max(self._widest, len(line) if line.isascii() else 4 * len(line))
             places = flagged.places(line) if odd else []
             before = wrapping.hang(line, self._columns)
             cuts = wrapping.breaks(line, self._columns, lambda odd: _advance(font, odd) / cell)
