@@ -121,7 +121,10 @@ def _fail(error: BaseException, terminal: Terminal, *, debug: bool) -> int:
     if code is Exit.AGENT_ERROR and not debug:
         # Whoever mends the agent needs to know where it failed.
         kept = trace.keep(error)
-        told = told if kept is None else f"{told} The traceback is in {kept}"
+        if kept is not None:
+            # The agent's own words may end as they like.
+            end = "" if told.endswith((".", "!", "?")) else "."
+            told = f"{told}{end} The traceback is in {kept}"
     terminal.complain(told)
     if debug:
         trace.show(error)
