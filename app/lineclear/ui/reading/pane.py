@@ -238,7 +238,7 @@ class ReadingPane(QWidget):
 
     def end_in_view(self) -> bool:
         """Whether the end of what a verdict is about is before the eyes now."""
-        if not self.header.whole:
+        if not self.header.whole or not self.banners.whole():
             return False
         return self.modify.end_in_view() if self.modifying() else self.call.end_in_view()
 
