@@ -240,7 +240,7 @@ class DecisionFlow(QObject):
             self._tasks.start(self._reread(row), name="read what came of a call")
 
     async def _reread(self, row: Row) -> None:
-        """Take in launches and results; the call's own text stays as it is."""
+        """Take in launches, results and what ran; what was asked stays as it is."""
         try:
             prepared = await self._bridge.read(row)
         except LineclearError:

@@ -28,6 +28,13 @@ class PlainLabel(QLabel):
         """Show text that an agent wrote, everything odd in it as a token."""
         self.setText(visible(text).text)
 
+    def set_tone(self, tone: str) -> None:
+        """Take the colour of a tone (`stop`, `care`, `muted` ...); the style looks at it anew."""
+        if self.property("tone") != tone:
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
 
 class ElidedLabel(PlainLabel):
     """One line that elides in the middle when there is no room, and never widens its parent."""

@@ -10,15 +10,6 @@ _TOKEN = re.compile("\u27e6U\\+[0-9A-F]+\u27e7")
 _WORD = re.compile(r"\S+")
 
 
-def is_flagged(shown: str) -> bool:
-    """Whether a shown line holds any such place."""
-    if shown.isascii():
-        return False
-    return _TOKEN.search(shown) is not None or any(
-        scripts.mixes(word) for word in _WORD.findall(shown)
-    )
-
-
 def places(shown: str) -> list[tuple[int, int]]:
     """Start and end of each such place, in characters; a place may lie within another one."""
     if shown.isascii():

@@ -74,10 +74,7 @@ class Header(QWidget):
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )
-        if self.standing.property("tone") != tone:
-            self.standing.setProperty("tone", tone)
-            self.standing.style().unpolish(self.standing)
-            self.standing.style().polish(self.standing)
+        self.standing.set_tone(tone)
         self.budgets.show_row(row)
 
 

@@ -198,10 +198,7 @@ class ModifyEditor(QWidget):
 
     def _say(self, text: str, tone: str) -> None:
         self.problem.setText(text)
-        if self.problem.property("tone") != tone:
-            self.problem.setProperty("tone", tone)
-            self.problem.style().unpolish(self.problem)
-            self.problem.style().polish(self.problem)
+        self.problem.set_tone(tone)
 
     # --- Reviewing ------------------------------------------------------------------------------
 

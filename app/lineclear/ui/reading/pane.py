@@ -223,10 +223,7 @@ class ReadingPane(QWidget):
         for label in (self.sentence, self.bar.alone):
             if label.text() != text:
                 label.setText(text)
-            if label.property("tone") != tone:
-                label.setProperty("tone", tone)
-                label.style().unpolish(label)
-                label.style().polish(label)
+            label.set_tone(tone)
 
     def show_modify(self, *, on: bool) -> None:
         """Put the modify editor in the place of the tabs, or take it away."""
