@@ -66,7 +66,7 @@ class Set:
         flow = self.window.flow
         await until(lambda: self.window.table.choose(aid))
         self.window.table.setFocus()
-        await until(lambda: flow.current == aid and flow._prepared is not None)  # noqa: SLF001
+        await until(lambda: flow.current == aid and flow.view.prepared is not None)
         await asyncio.sleep(0.9)
 
     async def section(self, section: Section) -> None:

@@ -105,7 +105,9 @@ class Looker(QObject):
         """The id of the call that the reading pane has read and shows."""
         for each in QApplication.topLevelWidgets():
             flow: Any = getattr(each, "flow", None)
-            if flow is not None and (flow._prepared is not None or flow._notice is not None):
+            if flow is not None and (
+                flow.view.prepared is not None or flow.view.notice is not None
+            ):
                 return str(flow.current)
         return None
 

@@ -104,7 +104,7 @@ async def test_r_then_enter_resumes_an_approved_call(inbox, source, until):
 async def test_what_was_resumed_is_not_resumed_again_while_it_goes_on(inbox, source, until):
     shown = dead_agent(source)
     with Store.open(shown.store) as store:
-        decide(store, shown, Verdict("approve"), inbox.flow._bridge.me(), valid_for_s=900)
+        decide(store, shown, Verdict("approve"), inbox.flow.view.me, valid_for_s=900)
     await until(lambda: inbox.model.counts()[Section.HANDED_OVER] == 1, "the row")
     inbox.sidebar.choose_section(Section.HANDED_OVER)
     await select(inbox, until, shown.aid)
@@ -120,8 +120,8 @@ async def test_what_was_resumed_is_not_resumed_again_while_it_goes_on(inbox, sou
     assert not inbox.pane.set_command.isVisible()
     assert inbox.pane.bar.take_back.isVisible()
     # Another look at it, as another window would have: what is recorded tells it too.
-    inbox.flow.show("")
-    inbox.flow.show(shown.aid)
+    inbox.flow.view.show("")
+    inbox.flow.view.show(shown.aid)
     await until(lambda: "was resumed and runs as pid" in says(inbox, "standing"), "the record")
     assert not inbox.pane.bar.resume.isVisible()
     end.touch()

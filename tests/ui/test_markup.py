@@ -48,7 +48,7 @@ async def test_agent_text_with_markup_is_shown_as_it_is(inbox, source, until):
         source, "refund-bot", HTML, {HTML: HTML}, inputs={"q": HTML}, description=HTML
     ).shown.aid
     await until(lambda: inbox.table.choose(aid), "the row")
-    await until(lambda: inbox.flow._prepared is not None, "the reading")
+    await until(lambda: inbox.flow.view.prepared is not None, "the reading")
     for tab in range(inbox.pane.tabs.count()):
         inbox.pane.tabs.setCurrentIndex(tab)
     inbox.actions_table["modify"].trigger()
@@ -104,7 +104,8 @@ async def test_a_bad_input_is_a_row_that_can_be_read_or_says_why_not(inbox, sour
     inbox.sidebar.choose_section(inbox.model._section[row.id])
     await until(lambda: inbox.table.choose(row.id), "its place in the table")
     await until(
-        lambda: inbox.flow._prepared is not None or inbox.flow._notice is not None, "the reading"
+        lambda: inbox.flow.view.prepared is not None or inbox.flow.view.notice is not None,
+        "the reading",
     )
     assert interpreting(inbox) == []
     shown = [

@@ -41,7 +41,7 @@ async def select(window: MainWindow, until, aid: str) -> None:
     await until(lambda: window.table.choose(aid), "the row")
     window.table.setFocus()
     await until(
-        lambda: window.flow._prepared is not None and window.flow.current == aid, "the reading"
+        lambda: window.flow.view.prepared is not None and window.flow.current == aid, "the reading"
     )
 
 
@@ -312,7 +312,7 @@ async def test_a_tool_name_that_cannot_be_shown_whole_is_never_all_in_view(inbox
     await select(inbox, until, shown.aid)
     await until(inbox.pane.end_in_view, "the end")
     row = dataclasses.replace(inbox.model.row(shown.aid), tool="x" * 1301)
-    inbox.flow.take(Diff(changed=(row,)))
+    inbox.flow.view.take(Diff(changed=(row,)))
     assert not inbox.pane.end_in_view()
 
 
@@ -457,13 +457,13 @@ async def test_a_denial_elsewhere_freezes_the_pane_and_keeps_the_text(inbox, sou
     # Only its text is kept: where it stands goes on being told.
     assert "not read" in says(inbox, "standing")
     read = dataclasses.replace(inbox.model.row(shown.aid), closed=True)
-    inbox.flow.take(Diff(changed=(read,)))
+    inbox.flow.view.take(Diff(changed=(read,)))
     assert says(inbox, "standing").endswith("\u201ctoo late\u201d.")
-    assert inbox.flow._frozen
+    assert inbox.flow.view.frozen
     assert banner.findChild(QPushButton).text() == "Dismiss (u)"
     press(inbox, Qt.Key.Key_Escape)
     press(inbox, Qt.Key.Key_U)
-    await until(lambda: not inbox.flow._frozen, "the new one")
+    await until(lambda: not inbox.flow.view.frozen, "the new one")
     assert "Denied by bob" in says(inbox, "standing")
 
 

@@ -159,14 +159,14 @@ class MainWindow(QMainWindow):
         self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))
 
     def _connect(self) -> None:
-        self.table.chosen.connect(self.flow.show)
+        self.table.chosen.connect(self.flow.view.show)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selection())
         self.sidebar.section_chosen.connect(lambda _section: self._rescope())
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
         self.sidebar.add_folder.connect(self.ask_folder)
         self.empty.wanted.connect(self._empty_wanted)
         self.flow.settled.connect(self._settled)
-        self.flow.show_id.connect(self.table.choose)
+        self.flow.view.show_id.connect(self.table.choose)
         self._bridge.arrived.connect(self._arrived)
         self._bridge.settings_changed.connect(
             lambda settings: self.actions_table.use_letters(on=settings.letters)
@@ -191,7 +191,7 @@ class MainWindow(QMainWindow):
             "deny": self.flow.deny,
             "modify": self.flow.open_modify,
             "submit": self.flow.asking.submit,
-            "show_new": self.flow.show_new,
+            "show_new": self.flow.view.show_new,
             "next": lambda: self.table.step(1),
             "previous": lambda: self.table.step(-1),
             "next_waiting": self._next_waiting,
@@ -212,7 +212,7 @@ class MainWindow(QMainWindow):
         self.model.apply(diff)
         if self.model.rowCount():
             self._show_table()
-        self.flow.take(diff)
+        self.flow.view.take(diff)
         if diff.health is not None:
             self._health = diff.health
         if diff.complete:
