@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
@@ -20,10 +18,8 @@ from PySide6.QtWidgets import (
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.settings import default_source
 from lineclear.core.ledger.state import State
-from lineclear.ui import theme, words
+from lineclear.ui import theme
 from lineclear.ui.actions import Actions
 from lineclear.ui.arming import Act
 from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
@@ -33,22 +29,19 @@ from lineclear.ui.filtering import parse_filter
 from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
+from lineclear.ui.overview import Overview
 from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import HINT, ReadingPane
 from lineclear.ui.scope import Scope
-from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Sidebar
 from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.totals import Totals, living_agents, total
 from lineclear.ui.tray import Tray
 from lineclear.ui.window_state import WindowState
 
 FILTER_AFTER_MS = 60
-COUNT_AFTER_MS = 120
 DEMO = "Demo: pretend agents, nothing real runs."
-DEMO_BEGINS = "The pretend agents are starting: their first calls come in a moment."
 TRAY_CLOSE = "Lineclear keeps watching in the tray."
 THREE_LINES = """\
 from lineclear import Gate
@@ -87,15 +80,12 @@ class MainWindow(QMainWindow):
         self._state = state or WindowState()
         self._demo = demo
         self._ending = False
-        self._complete = False
-        self._waiting = Totals()
-        self._health: tuple[SourceHealth, ...] = ()
         self.model = QueueModel(self)
         self.sidebar = Sidebar(look)
         self.table = QueueView(self.model, look)
         keeps_still = self.model.keeps_still
         # What waited before the window opened is no news, however many parts it comes in.
-        self.model.keeps_still = lambda: self._complete and keeps_still()
+        self.model.keeps_still = lambda: self.overview.complete and keeps_still()
         self.pane = ReadingPane(look, tasks)
         self.tray = Tray(look, self)
         self.flow = DecisionFlow(
@@ -112,7 +102,7 @@ class MainWindow(QMainWindow):
         self._connect()
         self._keys = KeyWatch(app, self, self.flow, lambda: self._bridge.settings.letters)
         self._restore()
-        self._counts()
+        self.overview.count()
         self.sidebar.sections.setFocus(Qt.FocusReason.OtherFocusReason)
 
     # --- Building -------------------------------------------------------------------------------
@@ -148,6 +138,16 @@ class MainWindow(QMainWindow):
         box.addWidget(separator())
         self.trouble = Strip("", "trouble")
         self.trouble.hide()
+        self.overview = Overview(
+            self.model,
+            self.sidebar,
+            self.status,
+            self.trouble,
+            settings=lambda: self._bridge.settings,
+            chosen=self.table.selected_ids,
+            demo=self._demo,
+            parent=self,
+        )
         box.addWidget(self.trouble)
         box.addWidget(self.panes, 1)
         box.addWidget(separator())
@@ -179,8 +179,9 @@ class MainWindow(QMainWindow):
         self.filter.left.connect(self._from_filter)
         QWidget.setTabOrder(self.filter, self.table)
         QWidget.setTabOrder(self.table, self.pane.tabs.tabBar())
-        self._count_timer = _later(self, COUNT_AFTER_MS, self._counts)
-        self.model.counted.connect(self._want_counts)
+        self.overview.counted.connect(self._counted)
+        self.overview.listed.connect(self._show_table)
+        self.overview.nothing_listed.connect(self._show_empty)
         self._seconds = QTimer(self)
         self._seconds.setInterval(1000)
         self._seconds.timeout.connect(self.flow.second)
@@ -213,57 +214,13 @@ class MainWindow(QMainWindow):
         if self.model.rowCount():
             self._show_table()
         self.flow.view.take(diff)
-        if diff.health is not None:
-            self._health = diff.health
-        if diff.complete:
-            self._complete = True
-        if diff.health is not None or diff.complete:
-            self._want_counts()
+        self.overview.take(diff.health, complete=diff.complete)
 
     def _tell_tray(self, diff: Diff) -> None:
-        if self._complete and not self.on_screen():
+        if self.overview.complete and not self.on_screen():
             for row in diff.added:
                 if row.state is State.PENDING:
                     self.tray.new_call(row)
-
-    def _want_counts(self) -> None:
-        if not self._count_timer.isActive():
-            self._count_timer.start()
-
-    def _counts(self) -> None:
-        began = time.monotonic()
-        counts = self.model.counts()
-        waiting = counts[Section.WAITING]
-        self._waiting = total(self.model.rows_in(Section.WAITING))
-        self.setWindowTitle(f"Lineclear \u00b7 {waiting} waiting" if waiting else "Lineclear")
-        self.tray.show_count(waiting)
-        self.sidebar.show_counts(counts)
-        self.sidebar.show_sources(
-            self._health, {one.path: self.model.source_count(one.path) for one in self._health}
-        )
-        self._show_totals()
-        self._show_trouble(self._health)
-        self._show_empty(counts)
-        # Many rows are counted less often: a tenth of the time at most.
-        spent = time.monotonic() - began
-        self._count_timer.setInterval(max(COUNT_AFTER_MS, int(spent * 10_000)))
-
-    def _show_totals(self) -> None:
-        chosen = self.table.selected_ids()
-        if len(chosen) > 1:
-            rows = [row for row_id in chosen if (row := self.model.row(row_id)) is not None]
-            self.status.totals.setText(total(rows).sentence("selected", "over the selection"))
-        else:
-            self.status.totals.setText(self._waiting.sentence("waiting", "over all that waits"))
-        folders = len(self._health) or len(self._bridge.settings.sources)
-        self.status.watching.setText(
-            f"watching {words.count(folders, 'folder')}" if self._complete else "reading\u2026"
-        )
-
-    def _show_trouble(self, health: Sequence[SourceHealth]) -> None:
-        told = [visible_line(one.sentence, 300) for one in health if not one.ok and one.sentence]
-        self.trouble.label.setText("\n".join(told[:3]))
-        self.trouble.setVisible(bool(told))
 
     def _show_table(self) -> None:
         if self._middle.currentWidget() is not self.table:
@@ -272,43 +229,14 @@ class MainWindow(QMainWindow):
             if QApplication.focusWidget() in (None, self, self.sidebar.sections):
                 self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_empty(self, counts: dict[Section, int]) -> None:
-        if self.model.rowCount():
-            self._show_table()
-            return
-        scope = self.model.scope
-        hidden = self.model.hidden_by_filter()
-        if scope.filter.wrong:
-            self.empty.say(
-                f"Not understood: {visible_line(' '.join(scope.filter.wrong), 80)}", "clear"
-            )
-        elif scope.filter:
-            self.empty.say(words.nothing_matches(hidden), "clear")
-        elif not self._bridge.settings.sources:
-            self.empty.say(
-                "No folder is watched. Agents leave calls in "
-                f"{visible_line(str(default_source()))}.",
-                "add",
-                "demo",
-                "copy",
-            )
-        elif not self._complete:
-            self.empty.say("Reading the folders\u2026")
-        elif scope.section is Section.WAITING:
-            folders = len(self._health) or len(self._bridge.settings.sources)
-            anything = any(counts.values())
-            begins = self._demo and not anything
-            told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), folders)
-            offered = () if anything or self._demo else ("add", "demo", "copy")
-            self.empty.say(told, *offered)
-        else:
-            self.empty.say(f"Nothing under \u201c{scope.section.value}\u201d.")
+    def _show_empty(self, sentence: str, buttons: tuple[str, ...]) -> None:
+        self.empty.say(sentence, *buttons)
         self._middle.setCurrentWidget(self.empty)
         self.pane.hint.hide()
 
-    def _living(self) -> int:
-        sections = [section for section in Section if section is not Section.HISTORY]
-        return living_agents(row for one in sections for row in self.model.rows_in(one))
+    def _counted(self, waiting: int) -> None:
+        self.setWindowTitle(f"Lineclear \u00b7 {waiting} waiting" if waiting else "Lineclear")
+        self.tray.show_count(waiting)
 
     # --- What is chosen -------------------------------------------------------------------------
 
@@ -319,10 +247,10 @@ class MainWindow(QMainWindow):
         self.model.set_scope(
             Scope(section, self.sidebar.source(), parse_filter(self.filter.text()))
         )
-        self._counts()
+        self.overview.count()
 
     def _selection(self) -> None:
-        self._show_totals()
+        self.overview.show_totals()
         self.flow.selection_changed()
 
     def _settled(self, origin: Origin) -> None:
