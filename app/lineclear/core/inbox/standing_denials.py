@@ -1,0 +1,91 @@
+"""Denying what a run goes on to ask: an operator's own word for some minutes, listed and revocable.
+
+It stands in one window's memory only: when that window ends, calls wait for a person again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
+
+LASTS = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingDenial:
+    """One word: what this run asks from now on is denied with this reason until then."""
+
+    source: Path
+    agent: str
+    """Untrusted text."""
+    run: str
+    reason: str
+    until: datetime
+
+
+@dataclass(slots=True)
+class StandingDenials:
+    """The words that stand, each with the calls that it met."""
+
+    _standing: dict[StandingDenial, set[str]] = field(default_factory=dict)
+    _before: dict[StandingDenial, frozenset[str]] = field(default_factory=dict)
+
+    def add(
+        self, row: Row, reason: str, now: datetime, waiting: Collection[str] = ()
+    ) -> StandingDenial:
+        """Deny what ROW's run asks after NOW; what of it is WAITING already stays undecided.
+
+        A second word for the same run takes the place of the first.
+        """
+        for old in [one for one in self._standing if _is_of(row, one)]:
+            self.revoke(old)
+        added = StandingDenial(row.source, row.agent, row.run, reason, now + LASTS)
+        self._standing[added] = set()
+        self._before[added] = frozenset((row.id, *waiting))
+        return added
+
+    def revoke(self, one: StandingDenial) -> None:
+        """Let the run's calls wait for a person again."""
+        self._standing.pop(one, None)
+        self._before.pop(one, None)
+
+    def active(self, now: datetime) -> tuple[StandingDenial, ...]:
+        """Give those that still hold, oldest first; the others are forgotten."""
+        for old in [one for one in self._standing if one.until <= now]:
+            self.revoke(old)
+        return tuple(self._standing)
+
+    def met(self, one: StandingDenial) -> int:
+        """How many calls it met so far."""
+        return len(self._standing.get(one, ()))
+
+    def meeting(self, rows: Iterable[Row], now: datetime) -> list[tuple[Row, StandingDenial]]:
+        """Give the waiting calls of ROWS that are to be denied, each once, and by which word."""
+        active = self.active(now)
+        if not active:
+            return []
+        found: list[tuple[Row, StandingDenial]] = []
+        for row in rows:
+            for one in active:
+                if self._meets(row, one):
+                    self._standing[one].add(row.id)
+                    found.append((row, one))
+        return found
+
+    def _meets(self, row: Row, one: StandingDenial) -> bool:
+        return (
+            row.state is State.PENDING
+            and row.kind == "approval"
+            and _is_of(row, one)
+            and row.id not in self._before[one]
+            and row.id not in self._standing[one]
+        )
+
+
+def _is_of(row: Row, one: StandingDenial) -> bool:
+    return (row.source, row.agent, row.run) == (one.source, one.agent, one.run)
