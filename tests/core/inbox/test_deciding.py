@@ -23,6 +23,7 @@ from tests.core.inbox.agents import Agent, asked, call, watching
 
 STOPS = sorted(code for code, level in LEVELS.items() if level is Level.STOP)
 BLOCKS = sorted(code for code, level in LEVELS.items() if level is Level.BLOCKED)
+NEVER_APPROVE = {Origin.NOTIFICATION, Origin.STANDING}
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_hidden_characters_that_an_operator_types_need_a_second_step(source, tex
 # --- The gate ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("origin", [one for one in Origin if one is not Origin.NOTIFICATION])
+@pytest.mark.parametrize("origin", sorted(set(Origin) - NEVER_APPROVE))
 @pytest.mark.parametrize("verdict", ["approve", "modify", "deny", "result"])
 def test_a_plain_waiting_call_may_be_decided(source, origin, verdict):
     asked(source / "bot" / "1")
@@ -112,12 +113,13 @@ def test_what_no_person_gives_is_no_verdict(source, verdict):
     assert refused(only(source), verdict=verdict) == "verdict"
 
 
-def test_a_notification_never_approves(source):
+@pytest.mark.parametrize("origin", sorted(NEVER_APPROVE))
+def test_a_notification_or_a_standing_word_never_approves(source, origin):
     asked(source / "bot" / "1")
     row = only(source)
     for verdict in ("approve", "modify", "result"):
-        assert refused(row, Origin.NOTIFICATION, verdict) == "origin"
-    may_decide(row, Origin.NOTIFICATION, "deny")
+        assert refused(row, origin, verdict) == "origin"
+    may_decide(row, origin, "deny")
 
 
 @pytest.mark.parametrize("code", STOPS)

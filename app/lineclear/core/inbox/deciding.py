@@ -38,7 +38,15 @@ class Origin(StrEnum):
     ASSISTIVE = "assistive"
     NOTIFICATION = "notification"
     BATCH = "batch"
+    STANDING = "standing"
+    """An operator's word on what a run goes on to ask; it only denies."""
     CLI = "cli"
+
+
+_NEVER_APPROVES = {
+    Origin.NOTIFICATION: "A notification never approves; open the call.",
+    Origin.STANDING: "A standing word only denies; open the call.",
+}
 
 
 def operator(settings: Settings) -> Person:
@@ -74,8 +82,8 @@ def may_decide(
         )
     if verdict not in LAPSING:
         return
-    if origin is Origin.NOTIFICATION:
-        raise Refusal("A notification never approves; open the call.", code="origin")
+    if origin in _NEVER_APPROVES:
+        raise Refusal(_NEVER_APPROVES[origin], code="origin")
     for code in row.warnings:
         level = level_of(code)
         if level is Level.BLOCKED:

@@ -105,6 +105,8 @@ class Settings(BaseModel):
     letters: bool = True
     """Single-letter shortcuts in the window."""
     after_decision: Literal["stay", "next"] = "stay"
+    hold_s: Literal[0, 3, 5] = 0
+    """Seconds in which a word given in the window can be taken back before anything is written."""
 
 
 def settings_path(folder: Path | None = None) -> Path:

@@ -1,0 +1,101 @@
+"""The hold: some seconds between an operator's word and the first byte written, to take it back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import words
+from lineclear.ui.lines import Line
+
+_TICK_MS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAct:
+    """One word that is not written yet."""
+
+    row: Row
+    told: str
+    """What will be done, as a participle: `approved`."""
+    begin: Callable[[], None]
+    due: float
+
+
+class Holding(QObject):
+    """Keeps acts back for as long as the setting says; nothing of them is on disk meanwhile.
+
+    Signals:
+        changed: an act is held, has begun or was taken back, or a second has gone.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        seconds: Callable[[], int],
+        free: Callable[[], bool],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        parent: QObject | None = None,
+    ) -> None:
+        """SECONDS gives the setting, 0 for no hold; FREE whether an act may begin now."""
+        super().__init__(parent)
+        self._seconds = seconds
+        self._free = free
+        self._clock = clock
+        self._held: dict[str, HeldAct] = {}
+        self._timer = QTimer(self)
+        self._timer.setInterval(_TICK_MS)
+        self._timer.timeout.connect(self.look)
+
+    def hold(self, row: Row, told: str, begin: Callable[[], None]) -> None:
+        """Begin an act once its seconds have gone; at once where there is no hold."""
+        seconds = self._seconds()
+        if seconds <= 0:
+            begin()
+            return
+        self._held[row.id] = HeldAct(row, told, begin, self._clock() + seconds)
+        self._timer.start()
+        self.changed.emit()
+
+    def holds(self, row_id: str) -> bool:
+        """Whether a word on this row is held."""
+        return row_id in self._held
+
+    def take_back(self, row_id: object = None) -> bool:
+        """Drop the act on a row, without one the last that is held; False when there is none."""
+        last = next(reversed(self._held), None) if row_id is None else row_id
+        if last not in self._held:
+            return False
+        del self._held[str(last)]
+        self.changed.emit()
+        return True
+
+    def look(self) -> None:
+        """Begin what is due, one act at a time."""
+        now = self._clock()
+        due = next((act for act in self._held.values() if act.due <= now), None)
+        if due is not None and self._free():
+            del self._held[due.row.id]
+            due.begin()
+        if not self._held:
+            self._timer.stop()
+        self.changed.emit()
+
+    def lines(self) -> list[Line]:
+        """What is held, in words."""
+        now = self._clock()
+        return [
+            Line(
+                row_id,
+                f"{words.name(act.row.tool, 'The call')} of {words.name(act.row.agent)} is"
+                f" {act.told} in {max(1, ceil(act.due - now))} s. Nothing is written yet.",
+            )
+            for row_id, act in self._held.items()
+        ]

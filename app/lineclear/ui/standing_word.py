@@ -1,0 +1,97 @@
+"""Carries an operator's standing denials out, as calls of the run arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
+from lineclear.core.ledger.decide import Verdict
+from lineclear.ui import words
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.lines import Line
+from lineclear.ui.tasks import Tasks
+
+_LOOK_MS = 1000
+
+
+class StandingWord(QObject):
+    """Denies what the runs go on to ask that an operator has named, and lists those words.
+
+    Signals:
+        changed: a word was given, taken back, met a call, or is over.
+        failed(str): a call could not be denied and waits for a person; the sentence says why.
+    """
+
+    changed = Signal()
+    failed = Signal(str)
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        tasks: Tasks,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._tasks = tasks
+        self._now = now
+        self._words = StandingDenials()
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK_MS)
+        self._timer.timeout.connect(self._look)
+
+    def add(self, row: Row, reason: str, waiting: list[str]) -> None:
+        """Deny with REASON what ROW's run asks from now on; those WAITING stay for a person."""
+        self._words.add(row, reason, self._now(), waiting)
+        self._timer.start()
+        self.changed.emit()
+
+    def revoke(self, word: object) -> None:
+        """Let that run's calls wait for a person again."""
+        if isinstance(word, StandingDenial):
+            self._words.revoke(word)
+        self._look()
+
+    def take(self, diff: Diff) -> None:
+        """Deny what of a diff the standing words meet."""
+        met = self._words.meeting((*diff.added, *diff.changed), self._now())
+        for row, word in met:
+            self._tasks.start(self._deny(row, word), name="deny what a run goes on to ask")
+        if met:
+            self.changed.emit()
+
+    async def _deny(self, row: Row, word: StandingDenial) -> None:
+        verdict = Verdict("deny", reason=word.reason, shown={"front_end": "window"})
+        try:
+            prepared = await self._bridge.read(row)
+            await self._bridge.decide(prepared.detail, verdict, Origin.STANDING, frozenset())
+        except LineclearError as why:
+            self.failed.emit(f"{words.name(row.tool, 'A call')} was not denied: {why.sentence}")
+
+    def _look(self) -> None:
+        if not self._words.active(self._now()):
+            self._timer.stop()
+        self.changed.emit()
+
+    def lines(self) -> list[Line]:
+        """The words that stand."""
+        now = self._now()
+        return [
+            Line(
+                one,
+                f"What this run of {words.name(one.agent)} asks is denied until"
+                f" {words.clock(one.until, now)}: \u201c{visible_line(one.reason, 80)}\u201d"
+                f" ({words.count(self._words.met(one), 'call')} so far).",
+            )
+            for one in self._words.active(now)
+        ]
