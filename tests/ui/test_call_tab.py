@@ -11,7 +11,8 @@ from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.inbox.rows import Detail
 from lineclear.ui import theme
 from lineclear.ui.reading.call_tab import CHANGED, CallTab
-from lineclear.ui.reading.prepared import exact_text, prepare
+from lineclear.ui.reading.prepared import prepare
+from lineclear.ui.reading.shown_text import exact_text
 from tests.ui.sample import a_decision, a_row
 
 ASKED = {"path": "/tmp/a", "note": "x"}

@@ -20,7 +20,13 @@ from lineclear.ui.filtering import parse_filter
 from lineclear.ui.reading.banners import warning_notices
 from lineclear.ui.reading.json_tree import FETCH, JsonTree, JsonView
 from lineclear.ui.reading.modify_editor import editable, parsed
-from lineclear.ui.reading.prepared import LINE_GOES_ON, LINE_LIMIT, exact_text, plain_text, raw_text
+from lineclear.ui.reading.shown_text import (
+    LINE_GOES_ON,
+    LINE_LIMIT,
+    exact_text,
+    plain_text,
+    raw_text,
+)
 from lineclear.ui.reading.steps_tab import StepsModel, step_text
 from lineclear.ui.reading.text_view import (
     CLEARED_AT_ONCE,

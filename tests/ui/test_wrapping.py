@@ -3,7 +3,7 @@
 import pytest
 
 from lineclear.ui import theme
-from lineclear.ui.reading.prepared import exact_text
+from lineclear.ui.reading.shown_text import exact_text
 from lineclear.ui.reading.text_view import TextView
 
 LONG = [

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel
-from lineclear.ui.reading.prepared import LINE_LIMIT
+from lineclear.ui.reading.shown_text import LINE_LIMIT
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
 

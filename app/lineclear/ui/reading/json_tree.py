@@ -33,7 +33,8 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.ui import theme, words
 from lineclear.ui.reading import flagged, marked_text
-from lineclear.ui.reading.prepared import FIELD_LENGTH, escaped
+from lineclear.ui.reading.prepared import FIELD_LENGTH
+from lineclear.ui.reading.shown_text import escaped
 
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200

@@ -25,7 +25,7 @@ from lineclear.ui.changes import Change, differences
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.marked_text import TokenHighlighter
-from lineclear.ui.reading.prepared import exact_text
+from lineclear.ui.reading.shown_text import exact_text
 from lineclear.ui.reading.text_view import TextView
 
 CHECK_AFTER_MS = 150

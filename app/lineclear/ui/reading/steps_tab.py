@@ -17,7 +17,7 @@ from lineclear.core.checkpoints.model import Step
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.ui import cells, theme
 from lineclear.ui.labels import PlainLabel
-from lineclear.ui.reading.prepared import exact_text
+from lineclear.ui.reading.shown_text import exact_text
 from lineclear.ui.reading.text_view import TextView
 
 Index = QModelIndex | QPersistentModelIndex
