@@ -12,6 +12,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
+from lineclear.core.inbox import answers
 from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -120,10 +121,13 @@ def decide(
         raise Refusal("A modified call needs its arguments.", code="verdict")
     if verdict.arguments is not MISSING:
         refuse_unfit(fresh.shown, verdict.arguments, despite)
+    if verdict.result is not MISSING:
+        answers.refuse_hidden(verdict.result, despite)
     alive = fresh.row.process in (Process.ALIVE, Process.ELSEWHERE)
     seen = {*fresh.row.warnings}
-    if verdict.arguments is not MISSING:
-        seen.update(argument_warnings(verdict.arguments))
+    for typed in (verdict.arguments, verdict.result):
+        if typed is not MISSING:
+            seen.update(argument_warnings(typed))
     told: dict[str, object] = {
         "origin": origin.value,
         "warnings": list(fresh.row.warnings),
@@ -150,15 +154,13 @@ def answer(
     note: str | None = None,
     despite: frozenset[str] = frozenset(),
 ) -> Decision:
-    """Give the result of a call whose tool runs elsewhere; RESPONSE may be MISSING.
+    """Give the result of a call, so that its tool does not run; RESPONSE may be MISSING.
 
-    STATUS is `completed`, `failed` or `cancelled`. Raises Refusal (`unsupported`: it takes no
+    STATUS is `completed`, `failed` or `cancelled`; a call that would run here, not elsewhere,
+    takes a completed one with its response alone. Raises Refusal (`unsupported`: it takes no
     answer, or not this one), and what `decide` raises.
     """
-    if detail.row.kind != "deferred":
-        raise Refusal(f"{_name(detail.row)} takes no answer.", code="unsupported")
-    said = {"status": status} if response is MISSING else {"status": status, "response": response}
-    verdict = Verdict("result", result=said, note=note)
+    verdict = answers.verdict_of(detail.row, status, response, note=note)
     return decide(detail, verdict, origin, settings, despite=despite)
 
 
