@@ -113,7 +113,7 @@ def test_a_dead_executor_is_one_row_to_resume_and_is_resumed(source, mark):
     assert (row.state, row.process, row.warnings) == (State.RESUMABLE, Process.DEAD, ())
     detail = read_detail(row)
     assert detail.checkpoint is not None
-    systems = {detail.checkpoint.system, *(other.system for other in detail.others)}
+    systems = {detail.checkpoint.system, *(other.checkpoint.system for other in detail.others)}
     assert systems == {"a3s", "starweaver"}
     # Its lock says that it died: nobody has to be asked.
     launched = relaunch(detail, settings)
@@ -128,7 +128,7 @@ def test_an_open_request_is_the_row_and_the_run_its_other_checkpoints(source, ma
     row = until(lambda: next(iter(scan_once(settings, settings.sources)), None))
     row = until(lambda: row if (row := only(settings)).state is State.PENDING else None)
     assert (row.tool, row.process) == ("look", Process.ALIVE)
-    assert [other.system for other in read_detail(row).others] == ["starweaver"]
+    assert [other.checkpoint.system for other in read_detail(row).others] == ["starweaver"]
     die(process)
     row = only(settings)
     assert (row.tool, row.state, row.process) == ("look", State.PENDING, Process.DEAD)

@@ -186,6 +186,10 @@ class Format(Protocol):
     files: tuple[FileRule, ...]
     claim_by_rename: bool
     """Whether a relaunch takes the file away: the agent then loads it from a folder of its own."""
+    noun: str = "Run"
+    """What one of its checkpoints is of, in a word that a person reads: `Loop`."""
+    counts: str = "iterations"
+    """What it counts as a run goes on."""
     together: bool = False
     """Whether the system takes the decisions of one checkpoint only all at once, as `results`."""
 

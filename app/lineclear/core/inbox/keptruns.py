@@ -66,22 +66,23 @@ def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str
         how = standing_of_run(newest.checkpoint, look.lock.process, ours=True)
         row = row_of(settings, look, records, how, Circumstances(path=newest.path))
         row = replace(row, system=NATIVE_SYSTEM)
-        calls.append(Call(row, records, tuple(other.checkpoint for other in others)))
+        calls.append(Call(row, records, tuple(others)))
     return calls
 
 
-def kept_beside(store: Store, files: Iterable[str], call: Call) -> tuple[Checkpoint, ...]:
+def kept_beside(store: Store, files: Iterable[str], call: Call) -> tuple[Shown, ...]:
     """Give the checkpoints that the agent of a native request keeps of the same run."""
     shown = None if call.records is None else call.records.request
     run = None if shown is None else shown.checkpoint.trace_id
-    found: list[Checkpoint] = []
+    found: list[Shown] = []
     for path in _paths(store, files) if run is not None else ():
         try:
-            kept = foreign.show_kept(store, path).checkpoint
+            kept = foreign.show_kept(store, path)
         except Unreadable:
             # The request is whole without it; where no request is open it has a row that says why.
             continue
-        if run in (kept.trace_id, None if kept.position is None else kept.position.run_id):
+        position = kept.checkpoint.position
+        if run in (kept.checkpoint.trace_id, None if position is None else position.run_id):
             found.append(kept)
     return tuple(found)
 

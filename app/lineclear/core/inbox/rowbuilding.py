@@ -71,7 +71,7 @@ class Call:
     row: Row
     records: CallRecords | None = None
     """None where there are none, or where the row was known already."""
-    others: tuple[Checkpoint, ...] = ()
+    others: tuple[Shown, ...] = ()
     """Checkpoints of the same run that the same agent keeps."""
 
 

@@ -96,7 +96,7 @@ class Detail:
     launches: tuple[Launch, ...] = ()
     outcome: Outcome | None = None
     result: str | None = None
-    others: tuple[Checkpoint, ...] = ()
+    others: tuple[Shown, ...] = ()
     """Other checkpoints of the same run that its agent keeps, in whichever system's form."""
 
 

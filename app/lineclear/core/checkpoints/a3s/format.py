@@ -82,6 +82,8 @@ class A3s(Format):
     """The `Format` of a3s."""
 
     name: str = NAME
+    noun: str = "Loop"
+    counts: str = "turns"
     files: tuple[FileRule, ...] = (
         FileRule(folder=FOLDER, pattern=PATTERN, max_bytes=MAX_BYTES),
         FileRule(folder=LEGACY_FOLDER, pattern=LEGACY_PATTERN, max_bytes=MAX_BYTES),

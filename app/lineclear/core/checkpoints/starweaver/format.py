@@ -51,6 +51,8 @@ class Starweaver(Format):
     """
 
     name: str = NAME
+    noun: str = "Execution"
+    counts: str = "steps"
     files: tuple[FileRule, ...] = (FileRule(folder=(), pattern=r"[^.](?s:.*)\.checkpoint\.json"),)
     claim_by_rename: bool = False
     together: bool = True
