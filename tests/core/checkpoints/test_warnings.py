@@ -25,11 +25,12 @@ def codes(arguments: Any = None, tool: str = "bash", **fields: Any) -> tuple[str
     [
         (Level.BLOCKED, "unreadable unsafe_folder damaged changed marked_cut moved call_missing"),
         (Level.STOP, "invisible control marker_char mixed_scripts twin arguments_differ"),
+        (Level.STOP, "may_be_running handed_over_before"),
         (
             Level.CARE,
             (
                 "first_time repeats_finished_call old foreign last_of_budget big_number long_line"
-                " many_lines padding file_changed projection_differs claimed"
+                " many_lines padding file_changed projection_differs claimed resume_failed"
             ),
         ),
         (Level.NOTE, "rtl odd_space extra_field same_user"),

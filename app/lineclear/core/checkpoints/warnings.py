@@ -46,6 +46,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
         "twin": "The same call also waits, runs, or may have run.",
         "may_be_running": "It may still be running: this file cannot tell.",
+        "handed_over_before": "A resume with an earlier answer to this failed; it may have run.",
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },
@@ -64,6 +65,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "too_deep_for_writer": "It nests so deep that the run cannot be resumed after this call.",
         "file_changed": "A file that it names changed on disk since it was asked.",
         "projection_differs": "pending.json is not the request that is shown here.",
+        "resume_failed": "The last resume of this run failed; look at its output first.",
         "claimed": "It was claimed for a relaunch that has not started.",
         "superseded": "The agent has left another call since this one was claimed.",
     },

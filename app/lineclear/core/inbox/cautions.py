@@ -13,6 +13,7 @@ from lineclear.core.ledger.calls import Shown
 OLD_AFTER = timedelta(hours=4)
 MAY_BE_RUNNING = "may_be_running"
 """Of a run that left no call to approve: nobody can tell whether its process lives."""
+RESUME_FAILED = "resume_failed"
 ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
 
 
@@ -49,6 +50,7 @@ def cautions(
         (around.superseded, "superseded"),
         (is_old(around.asked_at, now), "old"),
         (last_of_budget(around.counters, around.limits), "last_of_budget"),
+        (shown.failed is not None, "handed_over_before"),
         (shown.block is not None and shown.block.repeats is not None, "repeats_finished_call"),
         (shown.block is not None and shown.block.marked_cut is True, "marked_cut"),
     ):

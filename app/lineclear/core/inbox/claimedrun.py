@@ -94,22 +94,36 @@ def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> t
     Any of them may have been taken back meanwhile: then none runs.
     """
     started: list[Shown] = []
+    denied = [(shown, one) for shown, one in verified if one.decision.verdict == "deny"]
     try:
         # Starts before outcomes: a kill in between is seen.
         for shown, one in verified:
             if one.decision.verdict != "deny":
-                if not _win(store, shown, one):
-                    raise Refusal("Another relaunch of this run came first.", code="started")
+                _refuse_second(won=_win(store, shown, one))
                 started.append(shown)
-        for shown, one in verified:
-            if one.decision.verdict == "deny" and not _win(store, shown, one) and not started:
-                raise Refusal("Another relaunch of this run came first.", code="started")
+        if not started:
+            started.append(_begin_denied(store, *denied[0]))
+        for shown, one in denied:
+            _win(store, shown, one)
     except LineclearError:
         for shown in started:
             with suppress(LineclearError):
                 finish(store, shown, "error", result="Not started: the run was not resumed.")
         raise
     return tuple(started)
+
+
+def _begin_denied(store: Store, shown: Shown, verified: Verified) -> Shown:
+    """Start a run all of whose calls were denied: none of them starts, and it goes on once."""
+    run = handover.run_of_calls(shown)
+    store.commit("request", None, run.aid, run.raw)
+    _refuse_second(won=begin_resumed(store, run, verified.decision))
+    return run
+
+
+def _refuse_second(*, won: bool) -> None:
+    if not won:
+        raise Refusal("Another relaunch of this run came first.", code="started")
 
 
 def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
@@ -121,8 +135,7 @@ def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
     if ours is None:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
     claimed = foreign.claim(store, shown)
-    if not begin_resumed(store, shown, ours):
-        raise Refusal("Another relaunch of this run came first.", code="started")
+    _refuse_second(won=begin_resumed(store, shown, ours))
     argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
     return _run(store, (shown,), argv, setting, {})
 

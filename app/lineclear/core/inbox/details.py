@@ -14,8 +14,10 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.storeread import StoreReader
 from lineclear.core.inbox.walk import Found, stamp
-from lineclear.core.ledger import lock, outcome
+from lineclear.core.ledger import handover, lock, outcome
+from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.store import Store
 
 _TOLD_BY_OTHERS = frozenset({"twin", "first_time", "writable_by_others"})
@@ -55,11 +57,20 @@ def read_detail(row: Row) -> Detail:
         file=file,
         records=records,
         lock=None if place.lock_folder is None else lock.look(place.lock_folder),
-        launches=() if records is None else records.launches,
+        launches=() if records is None else _launches(row, records),
         outcome=None if records is None else records.outcome,
         result=result,
         others=call.others,
     )
+
+
+def _launches(row: Row, records: CallRecords) -> tuple[Launch, ...]:
+    """Give the launches of a call, after those of attempts to resume its checkpoint before."""
+    shown = records.request
+    if shown is None or shown.attempt == 1:
+        return records.launches
+    with Store.open(row.store) as store:
+        return (*handover.launches_before(store, shown), *records.launches)
 
 
 def identity_of_file(path: Path | None) -> FileIdentity | None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -100,7 +101,7 @@ def relaunch(
                 # Its program may remove or rewrite the file; what was resumed stays known.
                 store.commit("request", None, row.id, fresh.shown.raw)
         _refuse_alive(store, row)
-        n = _next_number(store, row)
+        n = _next_number(store, row, fresh.launches)
         argv = _argv(store, row, setting)
         return _start(store, row, n, _Start(argv, setting, operator(settings), word))
 
@@ -153,14 +154,16 @@ def _refuse_alive(store: Store, row: Row) -> None:
         raise Refusal("The agent's process lives; it needs no relaunch.", code="alive")
 
 
-def _next_number(store: Store, row: Row) -> int:
+def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     """Give the number of the next launch; raises Refusal while an earlier one lives.
 
     Number and earlier launches come from one listing: who does not see another's record there
-    competes with it for the same number.
+    competes with it for the same number. KNOWN are launches that were read before it, those of
+    earlier attempts among them.
     """
     named = store.names()
-    launches = store.records(row.seq, row.id, named=named).launches
+    listed = store.records(row.seq, row.id, named=named).launches
+    launches = {one.nonce: one for one in (*known, *listed)}.values()
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
             raise Refusal(

@@ -12,7 +12,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING, Surroundings, cautions
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
@@ -94,6 +94,8 @@ def row_of(
     codes = _own_warnings(checkpoint, call)
     if how.state is State.RESUMABLE and how.process is not Process.DEAD:
         codes = strongest_first((*codes, MAY_BE_RUNNING))
+    if how.state is State.RESUMABLE and shown is not None and shown.failed is not None:
+        codes = strongest_first((*codes, RESUME_FAILED))
     if shown is not None and (how.state in UNDECIDED or circumstances.claimed):
         around = Surroundings(
             native=block is not None,

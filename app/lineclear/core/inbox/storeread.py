@@ -34,7 +34,7 @@ from lineclear.core.inbox.rowbuilding import (
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
-from lineclear.core.ledger import endings, foreign, lock
+from lineclear.core.ledger import attempts, endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import (
@@ -349,6 +349,8 @@ class StoreReader:
             how = standing_of_run(shown.checkpoint, look.lock.process)
         if held is not None and how.state in {State.APPROVED, State.DENIED}:
             how = replace(how, state=State.HELD, code=held.code, sentence=held.sentence)
+        if shown.failed is not None and how.state in {State.PENDING, State.RESUMABLE}:
+            how = replace(how, sentence=attempts.told(shown.failed))
         is_claimed = claimed == shown.aid and records.start is None
         circumstances = Circumstances(path=shown.path, claimed=is_claimed)
         return Call(row_of(self.settings, look, records, how, circumstances), records)

@@ -30,6 +30,10 @@ class Shown:
     """The foreign checkpoint file as read; its identity is part of the aid."""
     path: Path | None = None
     """Where that file stood when it was read."""
+    attempt: int = 1
+    """Which attempt to resume these bytes it is part of."""
+    failed: Outcome | None = None
+    """How the attempt before this one ended."""
 
     @property
     def call(self) -> PendingCall | None:

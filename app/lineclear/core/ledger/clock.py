@@ -31,6 +31,13 @@ def read_now() -> Now:
     return Now(datetime.now(UTC), liveness.boot_id(), liveness.boottime_ns())
 
 
+def local_time(at: datetime) -> str:
+    """Give an instant by the clock on the wall, with its date if that is not today's."""
+    here = at.astimezone()
+    today = read_now().wall.astimezone().date()
+    return f"{here:%H:%M}" if here.date() == today else f"{here:%Y-%m-%d %H:%M}"
+
+
 def holds(decision: Decision, now: Now) -> bool:
     """Tell whether a decision is inside its window; denials always are.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -15,7 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
-from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, read_now
+from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
@@ -137,7 +136,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         settle_revoked(store, shown, first)
         who = visible_line(first.revoked.by.name, 40)
         raise Refusal(
-            f"{_tool(shown)} was already taken back by {who} at {_clock(first.revoked.at)}.",
+            f"{_tool(shown)} was already taken back by {who} at {local_time(first.revoked.at)}.",
             code="not_approved",
         )
     settle_revoked(store, shown, revoked)
@@ -170,7 +169,7 @@ def resolve(
 
 def told(decision: Decision) -> str:
     """Say who decided what and when, for example `denied by bob at 12:03`."""
-    when = _clock(decision.at)
+    when = local_time(decision.at)
     if decision.verdict == "expired":
         return f"expired at {when}"
     who = visible_line(decision.by.name, 40)
@@ -246,8 +245,8 @@ def _refuse_time(decision: Decision, shown: Shown) -> None:
         raise ValueError(f"no decision holds for {decision.valid_for_s} s")
     if shown.block is not None and before_asked(decision, shown.block.created_at):
         raise Refusal(
-            f"This machine's clock stands at {_clock(decision.at)}, before {_tool(shown)} was asked"
-            f" at {_clock(shown.block.created_at)}; set it right, then decide.",
+            f"This machine's clock stands at {local_time(decision.at)}, before {_tool(shown)} was"
+            f" asked at {local_time(shown.block.created_at)}; set it right, then decide.",
             code="clock",
         )
 
@@ -326,7 +325,7 @@ def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
     else:
         how = f"ended by its agent ({outcome.outcome})"
     return AlreadyDecided(
-        f"{_tool(shown)} was already {how} at {_clock(outcome.ended_at)}.", records.decision
+        f"{_tool(shown)} was already {how} at {local_time(outcome.ended_at)}.", records.decision
     )
 
 
@@ -408,9 +407,3 @@ def _not_approved(shown: Shown, records: CallRecords) -> str:
 
 def _tool(shown: Shown) -> str:
     return visible_line(shown.call.tool, 40) if shown.call is not None else "The call"
-
-
-def _clock(at: datetime) -> str:
-    here = at.astimezone()
-    today = read_now().wall.astimezone().date()
-    return f"{here:%H:%M}" if here.date() == today else f"{here:%Y-%m-%d %H:%M}"

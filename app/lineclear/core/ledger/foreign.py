@@ -23,6 +23,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
+from lineclear.core.ledger.attempts import at_this_attempt, attempt_aid
 from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
@@ -75,7 +76,8 @@ def foreign_aid(file: FileBytes, item: str) -> str:
 def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) -> list[Shown]:
     """Read a foreign checkpoint file once and give each call in it.
 
-    One entry without a call where there is nothing to approve. A file in a claimed folder belongs
+    One entry without a call where there is nothing to approve. After a resume that failed they are
+    those of the next attempt. A file in a claimed folder belongs
     to the store that it was claimed from; STORE is that store, where it is open already. Not
     WHOLE: of a long file only the head is parsed where its system allows that, and its bytes are
     not kept.
@@ -89,21 +91,20 @@ def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) 
     if not whole and len(file.raw) > LISTED_WHOLE:
         head = read_checkpoint_head(file.raw, name=path.name)
         if head is not None:
-            return [
-                Shown(
-                    store=store.path,
-                    seq=None,
-                    aid=foreign_aid(file, ""),
-                    raw=b"",
-                    sha256=head.sha256,
-                    checkpoint=head,
-                    file=FileBytes(b"", file.identity),
-                    path=path,
-                )
-            ]
+            listed = Shown(
+                store=store.path,
+                seq=None,
+                aid=foreign_aid(file, ""),
+                raw=b"",
+                sha256=head.sha256,
+                checkpoint=head,
+                file=FileBytes(b"", file.identity),
+                path=path,
+            )
+            return at_this_attempt(store, [listed], listed.aid)
     checkpoint = read_checkpoint(file.raw, name=path.name)
     items = [call.item for call in checkpoint.calls] or [""]
-    return [
+    calls = [
         Shown(
             store=store.path,
             seq=None,
@@ -117,6 +118,7 @@ def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) 
         )
         for item in items
     ]
+    return at_this_attempt(store, calls, foreign_aid(file, ""))
 
 
 def show_kept(store: Store, path: Path) -> Shown:
@@ -151,7 +153,7 @@ def verify_file(store: Store, shown: Shown) -> None:
         raise Refusal(
             f"The checkpoint is no longer what was shown: {why.sentence}", code=code
         ) from why
-    if foreign_aid(file, shown.item) != shown.aid:
+    if attempt_aid(foreign_aid(file, shown.item), shown.attempt) != shown.aid:
         raise Refusal(
             f"{visible_line(str(shown.path))} was written anew while you were reading; look at the"
             " new one.",

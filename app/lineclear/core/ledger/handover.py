@@ -11,11 +11,13 @@ from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal, Unreadable
+from lineclear.core.ledger import attempts
+from lineclear.core.ledger.attempts import attempt_aid
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import foreign_aid
 from lineclear.core.ledger.layout import APPROVALS, results_name
-from lineclear.core.ledger.records import Decision, Revoked
+from lineclear.core.ledger.records import Decision, Launch, Revoked
 from lineclear.core.ledger.store import Shown, Store
 
 _GIVEN = frozenset({"approve", "deny", "modify", "result"})
@@ -42,9 +44,29 @@ def siblings(shown: Shown) -> tuple[Shown, ...]:
     if file is None:
         return (shown,)
     return tuple(
-        replace(shown, aid=foreign_aid(file, call.item), item=call.item)
+        replace(
+            shown,
+            aid=attempt_aid(foreign_aid(file, call.item), shown.attempt),
+            item=call.item,
+        )
         for call in shown.checkpoint.calls
     )
+
+
+def launches_before(store: Store, shown: Shown) -> list[Launch]:
+    """Give the launches of all attempts before that of SHOWN, oldest first."""
+    if shown.file is None:
+        return []
+    items = {shown.item, *(call.item for call in shown.checkpoint.calls)}
+    firsts = [foreign_aid(shown.file, item) for item in sorted(items)]
+    return attempts.launches_before(store, firsts, shown.attempt)
+
+
+def run_of_calls(shown: Shown) -> Shown:
+    """Give what the records of the run as a whole are named by, at the attempt of this call."""
+    if shown.file is None:
+        return shown
+    return replace(shown, aid=attempt_aid(foreign_aid(shown.file, ""), shown.attempt), item="")
 
 
 def hand_over(store: Store, shown: Shown) -> Handover | None:
@@ -65,11 +87,11 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
         decided[call.item] = decision.native
     results = FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided)
     data = jsontext.pretty(results)
-    path = store.path / APPROVALS / results_name(shown.sha256)
+    path = store.path / APPROVALS / results_name(shown.sha256, shown.attempt)
     if _standing(store, path.name) != data:
         # Nobody may act on decisions that a power loss could take back.
         store.sync()
-        if store.commit_results(shown.sha256, data) is not Commit.WON:
+        if store.commit_results(path.name, data) is not Commit.WON:
             raise Refusal(
                 f"{visible_line(str(path))} does not say what was decided; look who wrote it.",
                 code="damaged",

@@ -61,9 +61,13 @@ def launch_log_name(*, seq: int | None, aid: str, n: int) -> str:
     return record_name("launch", seq=seq, aid=aid, n=n).removesuffix(".json") + ".log"
 
 
-def results_name(sha256: str) -> str:
-    """Name the results of a checkpoint that holds several calls, by the digest of its bytes."""
-    return f"{sha256[:32]}.results.json"
+def results_name(sha256: str, attempt: int = 1) -> str:
+    """Name the results of a checkpoint that holds several calls, by the digest of its bytes.
+
+    Those of a later attempt to hand them over are others, and have a name of their own.
+    """
+    again = "" if attempt == 1 else f"-{attempt}"
+    return f"{sha256[:32]}.results{again}.json"
 
 
 def parse_name(name: str) -> RecordName | None:

@@ -172,17 +172,17 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
         raise
 
 
-def begin_resumed(store: Store, shown: Shown, launch: Launch) -> bool:
-    """Commit the start of a run that left nothing to approve; True: won.
+def begin_resumed(store: Store, shown: Shown, word: Launch | Decision) -> bool:
+    """Commit the start of a run that goes on with nothing to approve in it; True: won.
 
-    LAUNCH says who had it resumed. Raises NotConfirmed.
+    WORD says who had it resumed, or who denied all that it asked for. Raises NotConfirmed.
     """
     start = Start(
         v=1,
         nonce=new_nonce(),
         owner=liveness.current_owner(),
         at=read_now().wall,
-        decision=launch.model_dump(mode="python", exclude_unset=True),
+        decision=word.model_dump(mode="python", exclude_unset=True),
     )
     return store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
 

@@ -35,7 +35,6 @@ from lineclear.core.ledger.layout import (
     RecordName,
     parse_name,
     record_name,
-    results_name,
 )
 from lineclear.core.ledger.reading import RecordReader
 from lineclear.core.ledger.records import StoreFormat, new_nonce
@@ -237,11 +236,14 @@ class Store:
         name = record_name(kind, seq=seq, aid=aid, n=n)
         return commit(self._ledger_fd, name, data, mode=self._file_mode)
 
-    def commit_results(self, sha256: str, data: bytes) -> Commit:
-        """Commit the results of a foreign checkpoint; WON where exactly DATA stands."""
+    def commit_results(self, name: str, data: bytes) -> Commit:
+        """Commit the results of a foreign checkpoint under NAME, that of `results_name`.
+
+        WON where exactly DATA stands.
+        """
         if self._ledger_fd == _NO_FOLDER:
             raise StoreRefused(f"{self._shown()} has no ledger yet.", code="no_ledger")
-        return commit(self._ledger_fd, results_name(sha256), data, mode=self._file_mode)
+        return commit(self._ledger_fd, name, data, mode=self._file_mode)
 
     def project(self, raw: bytes) -> None:
         """Make pending.json equal RAW, unless it is already."""

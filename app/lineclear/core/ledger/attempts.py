@@ -1,0 +1,111 @@
+"""Resuming the same checkpoint of another program again, after a resume of it failed.
+
+Each attempt is a call of its own, with an id, a start and an outcome of its own: the first is named
+after the file, each later one after the one before. A later one is there only once the one before
+it has ended, so its fence keeps two from running at a time, and nothing that was decided or started
+counts for two attempts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.records import Launch, Outcome, Revoked
+from lineclear.core.ledger.store import Store
+
+_NOT_STARTED = 127
+_AS_IF_NEVER = frozenset({"not_run", "ask_again"})
+"""What an operator says of a resume that may have run, after which it can be tried again."""
+
+
+def attempt_aid(first: str, attempt: int) -> str:
+    """Give the id of attempt number ATTEMPT, from 1, of what FIRST is the id of."""
+    aid = first
+    for _ in range(1, attempt):
+        aid = hashlib.sha256(f"lineclear-foreign-again-v1\n{aid}\n".encode()).hexdigest()[:32]
+    return aid
+
+
+def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Shown]:
+    """Give the calls of one checkpoint file at the attempt that it stands at.
+
+    CALLS are those of the first attempt, RUN is the id of the file's run without a call. Where
+    resuming takes the file away, there is one attempt. Raises Unreadable where a look failed for
+    a moment.
+    """
+    if store.ledger_fd is None or FORMATS[calls[0].checkpoint.system].claim_by_rename:
+        return list(calls)
+    aids = [shown.aid for shown in calls]
+    attempt = 1
+    failed: Outcome | None = None
+    while (ended := _failed(store, {*aids, run})) is not None:
+        failed = ended
+        attempt += 1
+        run = attempt_aid(run, 2)
+        aids = [attempt_aid(aid, 2) for aid in aids]
+    return [
+        replace(shown, aid=aid, attempt=attempt, failed=failed)
+        for shown, aid in zip(calls, aids, strict=True)
+    ]
+
+
+def launches_before(store: Store, firsts: Iterable[str], attempt: int) -> list[Launch]:
+    """Give the launches of all attempts before number ATTEMPT, oldest first.
+
+    FIRSTS are the ids that the first attempt of each call of a file has.
+    """
+    found = [
+        launch
+        for first in firsts
+        for before in range(1, attempt)
+        for launch in store.known_records(None, attempt_aid(first, before)).launches
+    ]
+    return sorted(found, key=lambda launch: launch.at)
+
+
+def told(failed: Outcome) -> str:
+    """Say how the attempt before this one ended, in a sentence."""
+    at = local_time(failed.ended_at)
+    if failed.outcome == "resolved":
+        return f"The last resume was settled as not run at {at}."
+    code = failed.exit_code
+    if code is None:
+        return f"The last resume failed at {at}."
+    if code == _NOT_STARTED:
+        return f"The last resume could not start its command, at {at} (exit code {code})."
+    if code < 0:
+        return f"The last resume was ended by signal {-code} at {at}."
+    return f"The last resume failed with exit code {code} at {at}."
+
+
+def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
+    """Give how an attempt failed; None where it did not, still goes on, or may have run."""
+    failures: list[Outcome] = []
+    for aid in aids:
+        try:
+            outcome = store.reader.outcome(None, aid)
+        except Unreadable as why:
+            if why.passing:
+                raise
+            if why.code != "absent" or _holds_start(store, aid):
+                return None
+            continue
+        if outcome.outcome == "error" or outcome.resolution in _AS_IF_NEVER:
+            failures.append(outcome)
+    return max(failures, key=lambda outcome: outcome.ended_at, default=None)
+
+
+def _holds_start(store: Store, aid: str) -> bool:
+    """Tell whether something runs, or may, that has no outcome."""
+    try:
+        return not isinstance(store.reader.start(None, aid), Revoked)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return why.code != "absent"
