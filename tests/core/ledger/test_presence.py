@@ -1,7 +1,13 @@
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from lineclear.core.ledger import presence
+from tests.core.ledger import reading_users
 
 WATCHER = """
 import sys
@@ -52,3 +58,96 @@ def test_a_source_where_nothing_may_be_written_is_announced_by_nobody(tmp_path):
     blocked = tmp_path / "source"
     blocked.write_text("a file, no folder")
     assert presence.announce(blocked) is None
+
+
+READER = """
+import sys
+from pathlib import Path
+from lineclear.core.ledger import presence
+here = presence.announce(Path(sys.argv[1]))
+for line in sys.stdin:
+    here.tell("Bob", line.strip() or None)
+    sys.stdout.write("told\\n")
+    sys.stdout.flush()
+"""
+CALL = "3f" * 16
+
+
+def test_a_colleague_is_seen_reading_until_they_stop_or_die(tmp_path):
+    ours = presence.announce(tmp_path)
+    assert ours is not None
+    ours.tell("me", CALL)
+    assert presence.readers(tmp_path) == ()
+    reader = subprocess.Popen(
+        [sys.executable, "-c", READER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def tell(call: str) -> None:
+        assert reader.stdin is not None
+        assert reader.stdout is not None
+        reader.stdin.write(f"{call}\n")
+        reader.stdin.flush()
+        assert reader.stdout.readline() == "told\n"
+
+    with reader:
+        tell(CALL)
+        (seen,) = presence.readers(tmp_path)
+        assert (seen.uid, seen.name, seen.call) == (os.getuid(), "Bob", CALL)
+        tell("")
+        assert presence.readers(tmp_path) == ()
+        tell(CALL)
+        reader.kill()
+        reader.wait()
+    assert presence.readers(tmp_path) == ()
+    ours.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{}",
+        b'{"v":1,"name":"x","call":"../../etc/passwd"}',
+        b'{"v":1,"name":"a","name":"b","call":"' + CALL.encode() + b'"}',
+        b'{"v":2,"name":"x","call":"' + CALL.encode() + b'"}',
+        b'{"v":1,"name":"' + b"x" * 5000 + b'","call":"' + CALL.encode() + b'"}',
+    ],
+)
+def test_a_reading_that_cannot_be_understood_is_nobodys(tmp_path, text):
+    with subprocess.Popen(
+        [sys.executable, "-c", WATCHER, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as watcher:
+        assert watcher.stdout is not None
+        assert watcher.stdout.readline() == "watching\n"
+        (folder,) = (tmp_path / presence.FOLDER).iterdir()
+        (folder / presence.READING).write_bytes(text)
+        assert presence.readers(tmp_path) == ()
+        watcher.kill()
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="needs root to be two users")
+def test_two_users_of_one_group_see_each_other_read_and_a_stranger_sees_nothing(tmp_path):
+    # Everybody may pass through the folders above.
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.getuid() and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
+    done = subprocess.run(
+        [sys.executable, "-m", reading_users.__name__, str(tmp_path)],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    bob = reading_users.BOB
+    assert json.loads(done.stdout) == {
+        "operator": [[[bob, "Bob", CALL]], []],
+        "stranger": [[], []],
+        "afterwards": [],
+    }

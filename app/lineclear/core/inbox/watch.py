@@ -66,8 +66,20 @@ class _Apply:
     settings: Settings
 
 
+@dataclass(frozen=True, slots=True)
+class _Tell:
+    """Let colleagues know what is read here."""
+
+    name: str
+    call: str
+    root: str
+
+
 class _Stop:
     """End."""
+
+
+_Order = News | _Look | _Apply | _Tell | _Stop
 
 
 @dataclass(slots=True)
@@ -85,6 +97,7 @@ class _State:
     next_tick: float = 0.0
     failure: str = ""
     failure_until: float = 0.0
+    reading: _Tell | None = None
 
 
 class InboxWatcher:
@@ -92,7 +105,7 @@ class InboxWatcher:
 
     def __init__(self, settings: Settings, publish: Callable[[Diff], None]) -> None:
         self._publish = publish
-        self._orders: queue.SimpleQueue[News | _Look | _Apply | _Stop] = queue.SimpleQueue()
+        self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
         self._state = _State(settings, Scanner(settings))
         self._thread = threading.Thread(target=self._run, name="inbox-watcher", daemon=True)
         self._started = False
@@ -109,6 +122,10 @@ class InboxWatcher:
     def apply(self, settings: Settings) -> None:
         """Take new settings without a restart; any thread."""
         self._orders.put(_Apply(settings))
+
+    def tell_reading(self, name: str, source: Path | None, call: str = "") -> None:
+        """Let colleagues of SOURCE know which call NAME reads; None: no call; any thread."""
+        self._orders.put(_Tell(name, call, "" if source is None else root_of(source)))
 
     def stop(self) -> None:
         """Stop the watch and wait for the thread's end (bounded); idempotent."""
@@ -174,7 +191,7 @@ class InboxWatcher:
 
     def _obey(self, state: _State, seconds: float) -> bool:
         """Take the orders and news that are there; wait for the first at most SECONDS."""
-        orders: list[News | _Look | _Apply | _Stop] = []
+        orders: list[_Order] = []
         try:
             orders.append(
                 self._orders.get(timeout=seconds) if seconds else self._orders.get_nowait()
@@ -192,6 +209,10 @@ class InboxWatcher:
                     self._look(state, store)
                 case _Apply(settings=settings):
                     self._apply(state, settings)
+                case _Tell():
+                    state.reading = order
+                    for one in state.watched.values():
+                        self._tell(state, one)
                 case News():
                     self._hear(state, order, changed)
         for root, paths in changed.items():
@@ -214,6 +235,7 @@ class InboxWatcher:
             if root not in state.watched:
                 state.watched[root] = Watched(setting, root, polled=setting.polling)
                 self._attend(state.watched[root], time.monotonic())
+                self._tell(state, state.watched[root])
 
     def _apply(self, state: _State, settings: Settings) -> None:
         state.settings = settings
@@ -267,6 +289,12 @@ class InboxWatcher:
             watched.polled = watched.setting.polling
             if identity is not None:
                 self._attend(watched, now)
+
+    @staticmethod
+    def _tell(state: _State, watched: Watched) -> None:
+        told = state.reading
+        if watched.here is not None and told is not None:
+            watched.here.tell(told.name, told.call if told.root == watched.root else None)
 
     def _restart(self, watched: Watched, now: float) -> None:
         if watched.listener is not None:
