@@ -135,7 +135,7 @@ class Arming:
     def touched(self) -> None:
         """Any input of a person: pointer or key; the first after a long rest begins from zero."""
         now = self._clock()
-        if self._elapsed(self._last_input) > IDLE_S:
+        if self.idle:
             self.restart()
         self._last_input = now
 
@@ -208,7 +208,7 @@ class Arming:
             return Readiness(Need.NO_CALL, 0.0)
         if not self._on_screen or self._since is None:
             return Readiness(Need.OFF_SCREEN, 0.0)
-        if self._elapsed(self._last_input) > IDLE_S:
+        if self.idle:
             return Readiness(Need.IDLE, 0.0)
         settled = self._elapsed(self._since) / SETTLE_S
         if act is not Act.APPROVE:
@@ -222,6 +222,11 @@ class Arming:
             if self._stop and self._flag_since is not None:
                 settled = min(settled, self._elapsed(self._flag_since) / STOP_SETTLE_S)
         return Readiness(Need.SETTLING, settled) if settled < 1 else Readiness(Need.READY)
+
+    @property
+    def idle(self) -> bool:
+        """No input of a person for so long that nobody is reading any more."""
+        return self._elapsed(self._last_input) > IDLE_S
 
     def seconds_shown(self) -> float:
         """How long the call has been before the eyes without a break."""

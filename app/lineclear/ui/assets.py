@@ -27,3 +27,9 @@ def read(name: str) -> bytes:
         FileNotFoundError: The installation is incomplete; the message names the file.
     """
     return _root().joinpath(*name.split("/")).read_bytes()
+
+
+def uri(name: str) -> str:
+    """Give the address of a shipped file for another program; "" when it is no file on a disk."""
+    found = _root().joinpath(*name.split("/"))
+    return found.resolve().as_uri() if isinstance(found, Path) else ""

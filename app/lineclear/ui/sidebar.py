@@ -272,6 +272,16 @@ class Sidebar(QWidget):
         """Select a section as if it had been clicked."""
         self.sections.setCurrentIndex(self.section_model.index(self._listed.index(section)))
 
+    def choose_source(self, path: Path | None) -> None:
+        """Limit the table to one watched folder, or to none, without telling of it."""
+        self._chosen_source = path
+        place = next((i for i, one in enumerate(self._sources) if one.path == path), -1)
+        if place < 0:
+            self._chosen_source = None
+            self.sources.clearSelection()
+        else:
+            self.sources.setCurrentIndex(self.source_model.index(place))
+
     def section(self) -> Section:
         """The section that is selected."""
         return self._listed[max(self.sections.currentIndex().row(), 0)]

@@ -1,0 +1,66 @@
+"""What a notification says: counts and names of agents, never a tool, an argument or a text."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import words
+
+NAMED = 3
+"""Agents named in one notification; the others are counted."""
+
+
+def agents(rows: Iterable[Row]) -> str:
+    """Who asks, the most first: `refund-bot 4, ci 2, ops 1, 2 other agents 3`."""
+    counted = Counter(row.agent for row in rows)
+    most = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{words.name(agent)} {number}" for agent, number in most[:NAMED]]
+    others = most[NAMED:]
+    if others:
+        told = words.count(len(others), "other agent")
+        parts.append(f"{told} {sum(number for _, number in others)}")
+    return ", ".join(parts)
+
+
+def oldest(rows: Iterable[Row], now: datetime) -> str:
+    """How long the oldest of these calls has waited: `oldest 3 min`; "" where no clock tells."""
+    known = [at for row in rows if (at := row.asked_at or row.file_time) is not None]
+    # A file or a clock of 1970 says nothing.
+    asked = min((at for at in known if at.timestamp() > 86_400), default=None)
+    if asked is None:
+        return ""
+    return f"oldest {words.duration((now - asked).total_seconds())}"
+
+
+def waiting(number: int) -> str:
+    """`1 call waits`, `7 calls wait`."""
+    return f"{number} call waits" if number == 1 else f"{number} calls wait"
+
+
+def flagged(number: int) -> str:
+    """How many of the calls carry a warning of the red kind."""
+    return f"{number} with a red warning"
+
+
+def may_have_run(number: int) -> str:
+    """`1 call may have run`, `2 calls may have run`."""
+    return f"{words.count(number, 'call')} may have run"
+
+
+def expiring(number: int, soonest_s: float) -> str:
+    """`1 call expires in 5 min`, `2 calls expire within 4 min`."""
+    minutes = f"{max(1, math.ceil(soonest_s / 60))} min"
+    return f"1 call expires in {minutes}" if number == 1 else _several(number, minutes)
+
+
+def _several(number: int, minutes: str) -> str:
+    return f"{number} calls expire, the first in {minutes}"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts that say something, with a dot between them."""
+    return " \u00b7 ".join(part for part in parts if part)

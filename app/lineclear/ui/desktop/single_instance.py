@@ -1,0 +1,276 @@
+"""One window per person: a second start raises the first through a socket of that person alone.
+
+All that the socket takes is one line, `{"v":1,"ask":"raise","token":"..."}`, and all that it
+answers is `{"v":1,"raised":true}`. The token is the desktop's activation token, or empty.
+Where there are no such sockets (Windows) every start opens a window.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import socket
+import stat
+import struct
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, QSocketNotifier, QTimer, Signal
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.errors import Unreadable
+from lineclear.ui.desktop.tokens import valid_token
+
+log = logging.getLogger(__name__)
+
+POSSIBLE: Final = sys.platform != "win32"
+ANSWER_S = 2.0
+"""A first window that has not answered after this long does not count."""
+TURN_S = 2.0
+"""How long a start waits for another one that is looking at the same moment."""
+MAX_LINE: Final = 1_024
+MAX_GUESTS: Final = 8
+MAX_PATH: Final = 100
+"""Bytes that a socket's path may have on every system."""
+ANSWER: Final = b'{"v":1,"raised":true}\n'
+
+
+class Refused(Exception):
+    """What stands in the place of the socket is not this person's alone; says which."""
+
+
+def place(home: Path, sources: Sequence[Path], environment: Mapping[str, str]) -> Path:
+    """Where the window of HOME listens that watches SOURCES (none: the configured ones).
+
+    In $XDG_RUNTIME_DIR, else in HOME. Raises Refused when neither is this person's alone, or the
+    path is too long for a socket.
+    """
+    asked = "\0".join((str(home), *sorted(map(str, sources))))
+    key = hashlib.sha256(os.fsencode(asked)).hexdigest()[:16]
+    found = _folder(home, environment) / f"lineclear-inbox-{key}"
+    if len(os.fsencode(found)) > MAX_PATH:
+        raise Refused(f"{found} is too long a path for a socket")
+    return found
+
+
+def _folder(home: Path, environment: Mapping[str, str]) -> Path:
+    runtime = Path(environment.get("XDG_RUNTIME_DIR", ""))
+    if runtime.is_absolute() and _is_private(runtime):
+        return runtime
+    with contextlib.suppress(OSError):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not _is_private(home):
+        raise Refused(f"{home} is not this user's alone")
+    return home
+
+
+def _is_private(folder: Path) -> bool:
+    """Whether nobody else can put something into this folder, or in the place of something."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def peer_uid(connection: socket.socket) -> int | None:
+    """The user at the other end of a local socket; None where the system does not say."""
+    if sys.platform != "linux":
+        return None
+    found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _pid, uid, _gid = struct.unpack("3i", found)
+    return int(uid)
+
+
+def _is_ours(connection: socket.socket) -> bool:
+    return peer_uid(connection) in (None, os.getuid())
+
+
+# --- A second start -------------------------------------------------------------------------------
+
+
+def raise_first(at: Path, token: str) -> bool:
+    """Ask the first window to come to the front; False when none is there that answers.
+
+    Raises Refused when what stands there is not this person's socket.
+    """
+    try:
+        found = at.lstat()
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
+        raise Refused(f"{at} is not this user's socket")
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(ANSWER_S)
+        try:
+            asking.connect(str(at))
+        except OSError:
+            # Its window died and left it.
+            return False
+        if not _is_ours(asking):
+            raise Refused(f"another user listens at {at}")
+        try:
+            return _answer(asking, {"v": 1, "ask": "raise", "token": valid_token(token)}) == ANSWER
+        except OSError:
+            log.warning("the window that is open already does not answer; here is another")
+            return False
+
+
+def _answer(asking: socket.socket, question: dict[str, str | int]) -> bytes:
+    asking.sendall(jsontext.compact(dict(question)) + b"\n")
+    answer = b""
+    while not answer.endswith(b"\n") and len(answer) < MAX_LINE:
+        more = asking.recv(MAX_LINE)
+        if not more:
+            break
+        answer += more
+    return answer
+
+
+# --- The first start ------------------------------------------------------------------------------
+
+
+class FirstWindow(QObject):
+    """Listens for later starts.
+
+    Signals:
+        raise_wanted(str): a later start wants the window; with an activation token, or "".
+    """
+
+    raise_wanted = Signal(str)
+
+    def __init__(self, at: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._at = at
+        self._guests: dict[socket.socket, tuple[QSocketNotifier, bytes]] = {}
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.setblocking(False)
+        self._inode = 0
+        self._bell: QSocketNotifier | None = None
+
+    def listen(self) -> None:
+        """Begin to listen, in the place of a window that died. Raises OSError."""
+        self._at.unlink(missing_ok=True)
+        self._door.bind(str(self._at))
+        # Nobody can connect before it listens, and then only this user.
+        self._at.chmod(0o600)
+        self._inode = self._at.stat().st_ino
+        self._door.listen(MAX_GUESTS)
+        self._bell = QSocketNotifier(self._door.fileno(), QSocketNotifier.Type.Read, self)
+        self._bell.activated.connect(self._guests_came)
+
+    def close(self) -> None:
+        """Listen no more, and leave nothing there."""
+        if self._bell is not None:
+            self._bell.setEnabled(False)
+        self._door.close()
+        for guest in tuple(self._guests):
+            self._part(guest)
+        with contextlib.suppress(OSError):
+            # Unless another window, to which this one seemed dead, has taken the place.
+            if self._at.stat().st_ino == self._inode:
+                self._at.unlink()
+
+    def _guests_came(self) -> None:
+        while True:
+            try:
+                guest, _ = self._door.accept()
+            except OSError:
+                return
+            if len(self._guests) >= MAX_GUESTS or not _is_ours(guest):
+                log.info("a connection to the window's socket was refused")
+                guest.close()
+                continue
+            guest.setblocking(False)
+            bell = QSocketNotifier(guest.fileno(), QSocketNotifier.Type.Read, self)
+            bell.activated.connect(partial(self._read, guest))
+            self._guests[guest] = (bell, b"")
+            QTimer.singleShot(int(ANSWER_S * 1000), self, partial(self._part, guest))
+
+    def _part(self, guest: socket.socket) -> None:
+        known = self._guests.pop(guest, None)
+        if known is not None:
+            known[0].setEnabled(False)
+            known[0].deleteLater()
+            guest.close()
+
+    def _read(self, guest: socket.socket, *_: object) -> None:
+        bell, before = self._guests[guest]
+        try:
+            more = guest.recv(MAX_LINE + 1)
+        except BlockingIOError:
+            return
+        except OSError:
+            more = b""
+        line = before + more
+        self._guests[guest] = (bell, line)
+        if more and not line.endswith(b"\n") and len(line) <= MAX_LINE:
+            return
+        token = asked_token(line)
+        if token is None:
+            log.info("the window's socket takes only a request to raise the window")
+        else:
+            with contextlib.suppress(OSError):
+                guest.send(ANSWER)
+        self._part(guest)
+        if token is not None:
+            self.raise_wanted.emit(token)
+
+
+def asked_token(line: bytes) -> str | None:
+    """The activation token of a request to raise the window; None for anything else."""
+    if len(line) > MAX_LINE or not line.endswith(b"\n"):
+        return None
+    try:
+        asked = jsontext.parse(line)
+    except Unreadable:
+        return None
+    if set(asked) != {"v", "ask", "token"} or asked["v"] != 1 or asked["ask"] != "raise":
+        return None
+    token = asked["token"]
+    return token if isinstance(token, str) and token == valid_token(token) else None
+
+
+@contextlib.contextmanager
+def _turn(at: Path) -> Iterator[None]:
+    """Let starts at the same moment look one after the other; after `TURN_S` all the same."""
+    import fcntl  # noqa: PLC0415  # Not on Windows, where nobody comes here.
+
+    descriptor = os.open(f"{at}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    end = time.monotonic() + TURN_S
+    try:
+        while time.monotonic() < end:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.01)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def first_window(at: Path, token: str) -> FirstWindow | None:
+    """Become the first window; None when there is one, which was raised.
+
+    Raises Refused, and OSError when nothing can listen there.
+    """
+    with _turn(at):
+        if raise_first(at, token):
+            return None
+        first = FirstWindow(at)
+        first.listen()
+        return first
+
+
+def startup_token(environment: Mapping[str, str]) -> str:
+    """The token by which the desktop lets a program that it started come to the front."""
+    return valid_token(environment.get("XDG_ACTIVATION_TOKEN")) or valid_token(
+        environment.get("DESKTOP_STARTUP_ID")
+    )
