@@ -1,0 +1,247 @@
+"""What several calls of one tool have in common, and how each of them differs from the rest."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import SENTENCES
+from lineclear.core.inbox import secrets
+from lineclear.core.inbox.rows import Row, path_text
+
+USUAL_SHARE: Final = 0.75
+"""The rest is usual, and a rare value stands out, where this much of a column repeats itself."""
+RARE_SHARE: Final = 0.05
+FENCE: Final = 1.5
+"""Quartile ranges beyond the quartiles where a number stands out (Tukey's fences)."""
+NUMBERS_AT_LEAST: Final = 5
+NOT_GIVEN: Final = "not given"
+"""Stands where a call has no such field; a text in a value has quotes around it."""
+
+Path = tuple[str, ...]
+"""Keys from the arguments down to a value; () for arguments that are no object."""
+Mask = Callable[[Json], Json]
+"""Gives arguments with something else in the place of each secret; the others are the same."""
+Leaves = dict[Path, Json]
+"""The values of one call by their path; what holds no other value, or only a list of them."""
+
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+class Kind(StrEnum):
+    """What a field tells of a call."""
+
+    AGENT = "agent"
+    FOLDER = "folder"
+    WARNINGS = "warnings"
+    ARGUMENT = "argument"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of the calls; its label is safe to show."""
+
+    kind: Kind
+    label: str
+    numeric: bool = False
+    """All its values are numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One call's value of a field; its text is safe to show, and whole."""
+
+    text: str
+    count: int
+    """How many calls of the burst have the same value."""
+    unusual: bool = False
+    given: bool = True
+    masked: bool = False
+    """A secret stands in it, which is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One call of a burst, with a value for each column."""
+
+    row: Row
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Calls side by side."""
+
+    common: tuple[tuple[Field, Value], ...]
+    """What all members have the same."""
+    columns: tuple[Field, ...]
+    members: tuple[Member, ...]
+    """Those with unusual and rare values first, then in their order."""
+    masked: bool
+    """Some value is shown without its secret."""
+
+
+def unmasked(arguments: Json) -> Json:
+    """Give ARGUMENTS as they are: a mask for whoever wants to see the secrets."""
+    return arguments
+
+
+def exact(value: Json) -> str:
+    """One value as JSON on one line, numbers as they were written; raises ValueError."""
+    return jsontext.compact(value).decode("utf-8")
+
+
+def label_of(path: Path) -> str:
+    """Name a field: keys with dots between them, those that are no plain words in quotes."""
+    if not path:
+        return "arguments"
+    return ".".join(key if _PLAIN_KEY.fullmatch(key) else exact(key) for key in path)
+
+
+def lay_out(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Table:
+    """Lay calls out with their values; what all have the same is said once."""
+    common: list[tuple[Field, Value]] = []
+    columns: list[Field] = []
+    by_row: list[list[Value]] = [[] for _ in facts]
+    masked = False
+    for field, cells in _fields(facts, mask):
+        values = _values(field, cells)
+        masked = masked or any(cell.masked is not None for cell in cells)
+        if facts and values[0].count == len(facts):
+            common.append((field, values[0]))
+            continue
+        columns.append(field)
+        for one, value in zip(by_row, values, strict=True):
+            one.append(value)
+    members = [Member(row, tuple(values)) for (row, _), values in zip(facts, by_row, strict=True)]
+    members.sort(key=_rarest_first(members))
+    return Table(tuple(common), tuple(columns), tuple(members), masked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    text: str
+    number: float | None = None
+    given: bool = True
+    masked: str | None = None
+
+
+def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[Field, list[_Cell]]]:
+    rows = [row for row, _ in facts]
+    yield Field(Kind.AGENT, "Agent"), [_Cell(row.agent) for row in rows]
+    if len({row.source for row in rows}) > 1:
+        folders = [_Cell(visible_line(path_text(row.source))) for row in rows]
+        yield Field(Kind.FOLDER, "Folder"), folders
+    warnings = [
+        _Cell(" ".join(SENTENCES.get(code, f"{code}.") for code in row.warnings)) for row in rows
+    ]
+    if any(cell.text for cell in warnings):
+        yield Field(Kind.WARNINGS, "Warnings"), warnings
+    shown = [mask(row.arguments) for row in rows]
+    for path in dict.fromkeys(path for _row, leaves in facts for path in leaves):
+        cells = [
+            _cell(leaves.get(path, MISSING), secrets.at(instead, path))
+            for (_row, leaves), instead in zip(facts, shown, strict=True)
+        ]
+        numeric = all(cell.number is not None for cell in cells if cell.given)
+        yield Field(Kind.ARGUMENT, label_of(path), numeric), cells
+
+
+def _cell(value: Json, shown: Json) -> _Cell:
+    if value is MISSING:
+        return _Cell(NOT_GIVEN, given=False)
+    number = None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = float(value)
+    if shown is value:
+        return _Cell(exact(value), number)
+    # Without quotes: no text of an agent can imitate a mask.
+    whole = isinstance(shown, secrets.Masked) and shown.whole
+    return _Cell(exact(value), number, masked=str(shown) if whole else exact(shown))
+
+
+def _values(field: Field, cells: list[_Cell]) -> list[Value]:
+    counts = Counter((cell.text, cell.given) for cell in cells)
+    unusual = _unusual(counts, cells) if field.kind is not Kind.WARNINGS else set()
+    masks = _numbered(cells)
+    return [
+        Value(
+            masks.get(cell.text, cell.text) if cell.given else cell.text,
+            counts[cell.text, cell.given],
+            (cell.text, cell.given) in unusual,
+            cell.given,
+            cell.masked is not None,
+        )
+        for cell in cells
+    ]
+
+
+def _numbered(cells: list[_Cell]) -> dict[str, str]:
+    """Give what is shown for each masked value; different ones are numbered, to be told apart."""
+    masks = {cell.text: cell.masked for cell in cells if cell.masked is not None}
+    if len(masks) <= 1:
+        return dict(masks)
+    return {text: f"{mask} (no. {place})" for place, (text, mask) in enumerate(masks.items(), 1)}
+
+
+def _unusual(counts: Counter[tuple[str, bool]], cells: list[_Cell]) -> set[tuple[str, bool]]:
+    """Name the values that stand out: rare among repeated ones, or numbers far from the others."""
+    rare = {value for value, count in counts.items() if count <= max(1, RARE_SHARE * len(cells))}
+    usual = sum(count for value, count in counts.items() if value not in rare)
+    if usual >= USUAL_SHARE * len(cells):
+        return rare
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    if len(numbers) < max(NUMBERS_AT_LEAST, USUAL_SHARE * len(cells)):
+        return set()
+    low, high = _fences([number for number in numbers if math.isfinite(number)])
+    return {
+        (cell.text, cell.given)
+        for cell in cells
+        if cell.number is None or not low <= cell.number <= high
+    }
+
+
+def _fences(numbers: list[float]) -> tuple[float, float]:
+    ordered = sorted(numbers)
+    if not ordered:
+        return -math.inf, math.inf
+    last = len(ordered) - 1
+    first, third = (_between(ordered, last * share) for share in (0.25, 0.75))
+    reach = FENCE * (third - first)
+    return first - reach, third + reach
+
+
+def _between(ordered: list[float], place: float) -> float:
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def _rarest_first(members: list[Member]) -> Callable[[Member], tuple[float, ...]]:
+    """Order by what stands out, then by the rarest value; columns that never repeat say nothing."""
+    size = len(members)
+    telling = [
+        place
+        for place in range(len(members[0].values) if members else 0)
+        if any(member.values[place].count > 1 for member in members)
+    ]
+    ages = {member.row.id: place for place, member in enumerate(members)}
+
+    def key(member: Member) -> tuple[float, ...]:
+        counts = [member.values[place].count for place in telling]
+        return (
+            -sum(value.unusual for value in member.values),
+            min(counts, default=size),
+            -sum(math.log(size / count) for count in counts),
+            ages[member.row.id],
+        )
+
+    return key
