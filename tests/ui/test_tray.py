@@ -1,11 +1,10 @@
-"""The tray: counts on the icon, one notification per burst; here without a desktop that has one."""
+"""The tray: counts on the icon, a small menu; here without a desktop that has one."""
 
 import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from lineclear.ui import theme
 from lineclear.ui.tray import Tray, icon_with_count
-from tests.ui.sample import a_row
 
 
 class Notified:
@@ -48,36 +47,21 @@ def test_without_a_tray_nothing_is_missing(tray):
     tray.begin()
     assert not tray.available()
     tray.show_count(3)
-    tray.new_call(a_row(1))
-    tray._notify()
+    tray.tell("1 call waits", "ci 1")
 
 
-def test_a_burst_is_one_notification_with_counts_and_no_arguments(tray, desktop):
-    for number in range(3):
-        tray.new_call(a_row(number, agent="refund-bot", arguments={"card": "4111"}))
-    tray.new_call(a_row(9, agent="ci"))
-    tray._notify()
-    ((title, body),) = desktop.messages
-    assert title == "4 calls wait"
-    assert body.startswith("refund-bot 3, ci 1 \u00b7 oldest ")
-    assert "4111" not in body
-    assert "send_refund" not in body
-    tray._notify()
-    assert len(desktop.messages) == 1
+def test_a_message_is_shown_at_the_icon(tray, desktop):
+    tray.tell("4 calls wait", "refund-bot 3, ci 1")
+    assert desktop.messages == [("4 calls wait", "refund-bot 3, ci 1")]
 
 
-def test_what_was_looked_at_is_not_told(tray, desktop):
-    tray.new_call(a_row(1))
-    tray.seen()
-    tray._notify()
-    assert desktop.messages == []
-
-
-def test_quiet_is_quiet(tray, desktop):
-    tray.quiet = True
-    tray.new_call(a_row(1))
-    tray._notify()
-    assert desktop.messages == []
+def test_the_switch_in_the_menu_is_heard_and_shown(tray):
+    heard: list[bool] = []
+    tray.quiet_wanted.connect(heard.append)
+    tray._quiet.trigger()
+    assert heard == [True]
+    tray.show_quiet(on=False)
+    assert not tray._quiet.isChecked()
 
 
 def test_the_icon_says_how_many_wait(tray, desktop):

@@ -274,7 +274,7 @@ def test_enter_says_all_that_it_will_do():
     assert "start the agent" in offers.press_enter(Act.APPROVE, offers.Offer(resumes=True))
 
 
-# --- Readiness, warnings, bursts ----------------------------------------------------------------
+# --- Readiness, warnings -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("need", list(Need))
@@ -299,14 +299,6 @@ def test_what_enter_would_do(act):
 def test_every_warning_code_has_a_sentence_of_its_own():
     assert {code for code in LEVELS if code not in SENTENCES} == set()
 
-
-def test_a_burst_has_counts_and_names_and_no_arguments():
-    title, body = words.burst({"refund-bot": 4, "ci": 2, "ops": 1}, 185)
-    assert title == "7 calls wait"
-    assert body == "refund-bot 4, ci 2, ops 1 \u00b7 oldest 3 min"
-    assert words.burst({"a": 1}, 0)[0] == "1 call waits"
-    assert words.burst({"<b>x": 1}, 0)[1].startswith("\u27e6U+003C\u27e7b\u27e6U+003E\u27e7x 1")
-    assert "2 more" in words.burst(dict.fromkeys("abcde", 1), 0)[1]
 
 
 def test_the_line_under_the_title():

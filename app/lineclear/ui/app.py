@@ -19,9 +19,11 @@ from qasync import QEventLoop
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
-from lineclear.core.places import absolute
+from lineclear.core.places import absolute, home
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.desktop import single_instance
+from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.window import MainWindow
 from lineclear.ui.window_state import read_state, write_state
@@ -61,8 +63,10 @@ def _qt_message(kind: QtMsgType, _context: object, text: str) -> None:
     logging.getLogger("lineclear.qt").log(levels.get(kind, logging.WARNING), "%s", text)
 
 
-async def run(app: QApplication, options: argparse.Namespace) -> None:
-    """Show the window until the operator ends it."""
+async def run(
+    app: QApplication, options: argparse.Namespace, first: FirstWindow | None = None
+) -> None:
+    """Show the window until the operator ends it; FIRST hears of later starts."""
     loop = asyncio.get_running_loop()
     end = asyncio.Event()
     tasks = Tasks(loop)
@@ -72,9 +76,12 @@ async def run(app: QApplication, options: argparse.Namespace) -> None:
     window = MainWindow(bridge, look, tasks, app, state=read_state(), demo=options.demo)
     tasks.on_error = window.report
     window.ended.connect(end.set)
+    if first is not None:
+        first.raise_wanted.connect(window.bring)
     with _signals(loop, tasks, end):
         window.show()
         bridge.start()
+        window.attention.start(tasks)
         try:
             await end.wait()
         finally:
@@ -133,16 +140,43 @@ def main(argv: Sequence[str] | None = None) -> int:
             "There is no display here, so no window opens; `lineclear list` shows what waits."
         )
     sys.setswitchinterval(TURN_S)
+    # Before Qt takes it out of the environment.
+    token = single_instance.startup_token(os.environ)
     app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")
     app.setQuitOnLastWindowClosed(False)
     try:
-        with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
-            runner.run(run(app, options))
+        found, first = _find_first(options, token)
+        if found:
+            return 0
+        with (
+            contextlib.closing(first) if first is not None else contextlib.nullcontext(),
+            asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner,
+        ):
+            runner.run(run(app, options, first))
     except LineclearError as why:
         return _complain(why.sentence)
     return 0
+
+
+def _find_first(options: argparse.Namespace, token: str) -> tuple[bool, FirstWindow | None]:
+    """Raise the window that is open already: (True, None); else be the first one, where possible.
+
+    Raises LineclearError where there is no home.
+    """
+    if not single_instance.POSSIBLE:
+        return False, None
+    sources = [absolute(source) for source in options.source]
+    try:
+        first = single_instance.first_window(
+            single_instance.place(home(), sources, os.environ), token
+        )
+    except (single_instance.Refused, OSError) as why:
+        # The ledger is safe with two windows; a person without one is not served.
+        log.warning("a second start will open a second window: %s", why)
+        return False, None
+    return first is None, first
 
 
 if __name__ == "__main__":

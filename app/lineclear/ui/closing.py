@@ -37,6 +37,11 @@ class Closing(QObject):
         self.tray.hide()
         self.end.hide()
 
+    @property
+    def asks(self) -> bool:
+        """A strip stands and waits for its OK."""
+        return not (self.tray.isHidden() and self.end.isHidden())
+
     def close(self, *, tray: bool) -> None:
         """The window was asked to close; TRAY: there is one now. A second time means OK."""
         if tray:
@@ -47,7 +52,7 @@ class Closing(QObject):
     def _said(self, strip: Strip, act: Callable[[], None], *, told: bool) -> None:
         other = self.end if strip is self.tray else self.tray
         other.hide()
-        if told or strip.isVisible():
+        if told or not strip.isHidden():
             act()
         else:
             strip.show()

@@ -98,7 +98,8 @@ class DecisionFlow(QObject):
         self.asking.left.connect(lambda: self.settled.emit(Origin.CLICK))
         pane.tabs.currentChanged.connect(lambda _place: self.hands.disarm())
         pane.call.looked.connect(self.pulse)
-        pane.modify.changes.verticalScrollBar().valueChanged.connect(self.pulse)
+        for each in pane.reviewed:
+            each.changes.verticalScrollBar().valueChanged.connect(self.pulse)
         self._pulse = QTimer(self)
         self._pulse.timeout.connect(self.pulse)
         self._pulse.start(SLOW_MS)
@@ -132,7 +133,7 @@ class DecisionFlow(QObject):
 
     def _rearm(self) -> None:
         self._stop = self.view.row is not None and bool(offers.stop_codes(self.view.row))
-        self._stop |= self._pane.modify.flagged and self.asking.reviewing
+        self._stop |= self.asking.flagged
         self._armed_for = self._subject()
         self.arming.show(self._armed_for or None, stop=self._stop)
 
@@ -191,12 +192,13 @@ class DecisionFlow(QObject):
             return Offer(f"{self._selected()} calls are selected. Choose one to decide.")
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
-        offer = offers.offer(row, *self._model.together(row), word=self.asking.word)
+        together = self._model.together(row)
+        offer = offers.offer(row, *together, word=self.asking.word)
         if row.state is not State.PENDING:
             offer = self.view.resumption.offer(row, offer)
         else:
             offer = offers.allowed(row, offer, editable=bool(self.view.prepared.text))
-        return self.asking.offer(row) or offer
+        return self.asking.offer(row, *together) or offer
 
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
@@ -211,6 +213,11 @@ class DecisionFlow(QObject):
             if self._stop and self._pane.flags_seen():
                 self.arming.flags_in_view()
         self._show_readiness()
+
+    def restart(self) -> None:
+        """Arm from zero: the window was raised, the screen locked, or the machine slept."""
+        self.arming.restart()
+        self.pulse()
 
     def _show_readiness(self) -> None:
         approve, resume = (self.arming.readiness(act) for act in (Act.APPROVE, Act.RESUME))
@@ -241,6 +248,8 @@ class DecisionFlow(QObject):
             self.hands.press(Act(name), origin)
         elif name == "modify":
             self.open_modify()
+        elif name == "answer":
+            self.open_answer()
         elif name in editors.QUESTIONS:
             self.asking.ask(editors.QUESTIONS[name])
         elif name == "takeBack":
@@ -259,13 +268,21 @@ class DecisionFlow(QObject):
             self.asking.ask(editors.DENY)
 
     def open_modify(self) -> None:
-        """Open the modify editor."""
+        """Open the modify editor; for a call that takes nothing else, the editor of its answer."""
+        if self._offer.answer and not self._offer.approve:
+            self.open_answer()
+            return
         if not self._offer.modify or self.view.prepared is None or self._busy or self.view.frozen:
             return
         if not self.view.prepared.editable:
             self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
         self.asking.modify(self.view.prepared.arguments, misfit_of(self.view.prepared.detail.shown))
+
+    def open_answer(self) -> None:
+        """Open the editor of a result that the agent gets in place of a run."""
+        if self._offer.answer and self.view.prepared and not self._busy and not self.view.frozen:
+            self.asking.answer(self.view.prepared)
 
     def _asking_changed(self) -> None:
         if self._subject() != self._armed_for:
@@ -309,10 +326,8 @@ class DecisionFlow(QObject):
         elif act is Act.RESUME:
             word = self.asking.word
             self._run(RESUMING, lambda _p, row: self._verdicts.resume(row, word=word))
-        elif self.asking.modifying:
-            self._decide(Verdict("modify", arguments=self.asking.changed_arguments), origin)
-        else:
-            self._decide(Verdict("approve"), origin)
+        elif (verdict := self.asking.verdict()) is not None:
+            self._decide(verdict, origin)
 
     def _decide(self, verdict: Verdict, origin: Origin) -> None:
         seconds = self.arming.seconds_shown()

@@ -1,20 +1,13 @@
-"""The tray icon with the count, one notification per burst; the window needs neither."""
+"""The tray icon with the count and a small menu; the window needs neither."""
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from datetime import UTC, datetime
-
-from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRect, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
 
-BURST_MS = 1_500
-"""New calls within this time are one notification."""
 SIDES = (16, 22, 24, 32, 48)
 
 
@@ -53,33 +46,29 @@ class Tray(QObject):
 
     Signals:
         opened: the window is wanted.
+        clicked: the message at the icon was clicked.
+        quiet_wanted(bool): no notifications, or again.
         quit_wanted: the program shall end.
     """
 
     opened = Signal()
+    clicked = Signal()
+    quiet_wanted = Signal(bool)
     quit_wanted = Signal()
 
     def __init__(self, look: theme.Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._waiting = -1
-        self.quiet = False
-        self._burst: Counter[str] = Counter()
-        self._oldest: datetime | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(BURST_MS)
-        self._timer.timeout.connect(self._notify)
         self.icon: QSystemTrayIcon | None = None
         self._menu = QMenu()
         self._menu.setObjectName("trayMenu")
         self._menu.addAction("Open Lineclear").triggered.connect(self.opened)
         self._quiet = self._menu.addAction("Quiet")
         self._quiet.setCheckable(True)
-        self._quiet.toggled.connect(self._set_quiet)
+        self._quiet.toggled.connect(self.quiet_wanted)
         self._menu.addSeparator()
         self._menu.addAction("Quit").triggered.connect(self.quit_wanted)
-        self._started = time.monotonic()
         look.changed.connect(self._redraw)
 
     def available(self) -> bool:
@@ -92,13 +81,12 @@ class Tray(QObject):
             self.icon = QSystemTrayIcon(self)
             self.icon.setContextMenu(self._menu)
             self.icon.activated.connect(self._activated)
-            self.icon.messageClicked.connect(self.opened)
+            self.icon.messageClicked.connect(self.clicked)
             self._redraw()
             self.icon.show()
 
     def end(self) -> None:
         """Take the icon away."""
-        self._timer.stop()
         if self.icon is not None:
             self.icon.hide()
             self.icon = None
@@ -125,32 +113,11 @@ class Tray(QObject):
         ):
             self.opened.emit()
 
-    def _set_quiet(self, quiet: bool) -> None:
-        self.quiet = quiet
+    def show_quiet(self, *, on: bool) -> None:
+        """Show in the menu whether notifications are off."""
+        self._quiet.setChecked(on)
 
-    # --- Notifications --------------------------------------------------------------------------
-
-    def new_call(self, row: Row) -> None:
-        """A call began to wait while nobody looked."""
-        self._burst[row.agent] += 1
-        asked = row.asked_at or row.file_time
-        if asked is not None and (self._oldest is None or asked < self._oldest):
-            self._oldest = asked
-        if not self._timer.isActive():
-            self._timer.start()
-
-    def seen(self) -> None:
-        """The window is looked at: nothing needs to be told."""
-        self._timer.stop()
-        self._burst.clear()
-        self._oldest = None
-
-    def _notify(self) -> None:
-        now = datetime.now(UTC)
-        oldest = 0.0 if self._oldest is None else (now - self._oldest).total_seconds()
-        burst = dict(self._burst)
-        self.seen()
-        if self.icon is None or self.quiet or not burst:
-            return
-        title, body = words.burst(burst, oldest)
-        self.icon.showMessage(title, body, theme.app_icon(), 8_000)
+    def tell(self, title: str, body: str) -> None:
+        """Show a message at the icon: for desktops without a service of their own for that."""
+        if self.icon is not None:
+            self.icon.showMessage(title, body, theme.app_icon(), 8_000)

@@ -18,14 +18,18 @@ from PySide6.QtWidgets import (
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
-from lineclear.core.ledger.state import State
 from lineclear.ui import theme
 from lineclear.ui.actions import Actions
 from lineclear.ui.arming import Act
 from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.closing import Closing
+from lineclear.ui.colleagues import Colleagues
+from lineclear.ui.desktop.attention import Attention
+from lineclear.ui.desktop.coming_forward import come_forward, wait_to_be_called
 from lineclear.ui.empty_state import EmptyState
 from lineclear.ui.filtering import parse_filter
+from lineclear.ui.finding import Finder
 from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
@@ -34,6 +38,7 @@ from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import HINT, ReadingPane
 from lineclear.ui.scope import Scope
+from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Sidebar
 from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
@@ -42,7 +47,6 @@ from lineclear.ui.window_state import WindowState
 
 FILTER_AFTER_MS = 60
 DEMO = "Demo: pretend agents, nothing real runs."
-TRAY_CLOSE = "Lineclear keeps watching in the tray."
 THREE_LINES = """\
 from lineclear import Gate
 
@@ -97,6 +101,12 @@ class MainWindow(QMainWindow):
             selected=lambda: len(self.table.selectionModel().selectedRows()),
             parent=self,
         )
+        self.colleagues = Colleagues(bridge, tasks, self)
+        self.attention = Attention(
+            waiting=lambda: self.model.rows_in(Section.WAITING),
+            attended=lambda: self.on_screen() and not self.flow.arming.idle,
+            parent=self,
+        )
         self.actions_table = Actions(self, letters=bridge.settings.letters)
         self._build()
         self._connect()
@@ -126,14 +136,11 @@ class MainWindow(QMainWindow):
         box.setSpacing(0)
         if self._demo:
             box.addWidget(Strip(f"{DEMO} {HINT}", "demo", ("endDemo", "End the demo", self.quit)))
-        self._tray_strip = Strip(
-            TRAY_CLOSE,
-            "trayStrip",
-            ("trayOk", "OK", self._hide_to_tray),
-            ("trayQuit", "Quit instead", self.quit),
+        self.closing = Closing(
+            told_tray=self._state.told_tray, told_end=self._state.told_end, parent=self
         )
-        self._tray_strip.hide()
-        box.addWidget(self._tray_strip)
+        box.addWidget(self.closing.tray)
+        box.addWidget(self.closing.end)
         box.addWidget(self.top)
         box.addWidget(separator())
         self.trouble = Strip("", "trouble")
@@ -171,9 +178,9 @@ class MainWindow(QMainWindow):
         self._bridge.settings_changed.connect(
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
-        self.tray.opened.connect(self.bring)
-        self.tray.quit_wanted.connect(self.quit)
-        self.top.quiet.toggled.connect(lambda on: setattr(self.tray, "quiet", on))
+        self.closing.hide.connect(self.hide)
+        self.closing.quit.connect(self.quit)
+        self._connect_desktop()
         self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
         self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
         self.filter.left.connect(self._from_filter)
@@ -185,12 +192,16 @@ class MainWindow(QMainWindow):
         self._seconds = QTimer(self)
         self._seconds.setInterval(1000)
         self._seconds.timeout.connect(self.flow.second)
+        self._seconds.timeout.connect(self._tell_colleagues)
+        self.flow.view.turned.connect(self._tell_colleagues)
+        self.colleagues.changed.connect(self._tell_colleagues)
         self._seconds.start()
         for name, act in {
             "approve": lambda: self.flow.hands.letter(Act.APPROVE),
             "resume": lambda: self.flow.hands.letter(Act.RESUME),
             "deny": self.flow.deny,
             "modify": self.flow.open_modify,
+            "answer": self.flow.open_answer,
             "submit": self.flow.asking.submit,
             "show_new": self.flow.view.show_new,
             "next": lambda: self.table.step(1),
@@ -206,21 +217,29 @@ class MainWindow(QMainWindow):
         }.items():
             self.actions_table[name].triggered.connect(act)
 
+    def _connect_desktop(self) -> None:
+        attention, tray, quiet = self.attention, self.tray, self.top.quiet
+        tray.opened.connect(self.bring)
+        tray.quit_wanted.connect(self.quit)
+        tray.clicked.connect(lambda: self._review(attention.alerts.review(), bring=True))
+        attention.message.connect(tray.tell)
+        attention.review.connect(lambda row, token: self._review(row, token, bring=bool(token)))
+        attention.away.connect(self.flow.restart)
+        # Two places show the one switch.
+        quiet.toggled.connect(lambda on: attention.set_quiet(on=on))
+        tray.quiet_wanted.connect(lambda on: attention.set_quiet(on=on))
+        attention.quiet_changed.connect(quiet.setChecked)
+        attention.quiet_changed.connect(lambda on: tray.show_quiet(on=on))
+
     # --- What arrives ---------------------------------------------------------------------------
 
     def _arrived(self, diff: Diff) -> None:
-        self._tell_tray(diff)
         self.model.apply(diff)
+        self.attention.take(diff)
         if self.model.rowCount():
             self._show_table()
         self.flow.view.take(diff)
         self.overview.take(diff.health, complete=diff.complete)
-
-    def _tell_tray(self, diff: Diff) -> None:
-        if self.overview.complete and not self.on_screen():
-            for row in diff.added:
-                if row.state is State.PENDING:
-                    self.tray.new_call(row)
 
     def _show_table(self) -> None:
         if self._middle.currentWidget() is not self.table:
@@ -334,6 +353,13 @@ class MainWindow(QMainWindow):
         """Show the list of keys."""
         KeyList(self).open()
 
+    def _tell_colleagues(self) -> None:
+        """Say to colleagues what is read here, and here what they read."""
+        row = self.flow.view.row
+        self.colleagues.tell(row if self.on_screen() else None)
+        told = "" if row is None else self.colleagues.sentence(row.id)
+        self.pane.header.show_readers(told)
+
     # --- The window itself ----------------------------------------------------------------------
 
     def on_screen(self) -> bool:
@@ -352,8 +378,7 @@ class MainWindow(QMainWindow):
             QEvent.Type.WindowStateChange,
         ):
             self.flow.pulse()
-            if event.type() == QEvent.Type.WindowActivate:
-                self.tray.seen()
+            self.attention.attend()
         return handled
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
@@ -361,30 +386,33 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         self.tray.begin()
 
-    def bring(self) -> None:
-        """Show the window because the operator asked for it."""
-        self.show()
-        if self.isMinimized():
-            self.showNormal()
-        self.raise_()
-        self.activateWindow()
+    def bring(self, token: str = "") -> None:
+        """Show the window because the operator asked for it; TOKEN: the desktop's leave."""
+        come_forward(self, token)
+        # What was read before it was raised counts no more.
+        self.flow.restart()
+
+    def _review(self, row_id: str, token: str = "", *, bring: bool) -> None:
+        if bring:
+            self.bring(token)
+        else:
+            wait_to_be_called(self)
+        finder = Finder(self.model, self.table, self.sidebar, self.filter, self._rescope)
+        if finder.show(row_id):
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        """Close into the tray where there is one; else the program ends."""
-        if self._ending or self._demo or not self.tray.available():
+        """Close into the tray where there is one; else the program ends; either is said once."""
+        app = QGuiApplication.instance()
+        leaving = isinstance(app, QGuiApplication) and app.isSavingSession()
+        if self._ending or self._demo or leaving:
             event.accept()
             self.quit()
             return
         event.ignore()
-        if self._state.told_tray:
-            self.hide()
-        else:
-            self._tray_strip.show()
-
-    def _hide_to_tray(self) -> None:
-        self._state = self._state.model_copy(update={"told_tray": True})
-        self._tray_strip.hide()
-        self.hide()
+        self.closing.close(tray=self.tray.available())
+        if self.closing.asks and self.isMinimized():
+            self.bring()
 
     def quit(self) -> None:
         """End the program."""
@@ -392,6 +420,7 @@ class MainWindow(QMainWindow):
             self._ending = True
             self._keys.stop()
             self.tray.end()
+            self.attention.stop()
             self.ended.emit()
 
     # --- Keeping its shape ----------------------------------------------------------------------
@@ -411,7 +440,8 @@ class MainWindow(QMainWindow):
             geometry=bytes(self.saveGeometry().toHex().data()).decode(),
             panes=self.panes.kept(),
             columns=bytes(columns.toHex().data()).decode(),
-            told_tray=self._state.told_tray,
+            told_tray=self.closing.told_tray,
+            told_end=self.closing.told_end,
         )
 
     def report(self, name: str, error: BaseException) -> None:

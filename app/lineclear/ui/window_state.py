@@ -25,6 +25,8 @@ class WindowState(BaseModel):
     columns: str = ""
     told_tray: bool = False
     """The operator has been told that closing leaves Lineclear in the tray."""
+    told_end: bool = False
+    """The operator has been told that without a tray closing ends the program."""
 
 
 def read_state(folder: Path | None = None) -> WindowState:

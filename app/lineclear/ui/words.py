@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
+from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.inbox.rows import Row
@@ -12,8 +13,6 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
 
-_NO_MARKUP = {ord(mark): f"\u27e6U+{ord(mark):04X}\u27e7" for mark in "<>&"}
-"""Some desktops render notifications as markup, others show escapes: neither sees any here."""
 NAME_LIMIT = 40
 """Names are agent text: shown escaped and cut here."""
 
@@ -201,6 +200,15 @@ def budget(used: int | None, limit: int | None, noun: str) -> str:
     return f"{amount(used)} of {amount(limit)} {noun}"
 
 
+def usage(used: Usage | None) -> str:
+    """Tokens by kind: `29 k in \u00b7 2200 out \u00b7 cache not reported`; "" where none is told."""
+    if used is None or (used.tokens_in, used.tokens_out, used.cache) == (None, None, None):
+        return ""
+    kinds = ((used.tokens_in, "in"), (used.tokens_out, "out"), (used.cache, "cache"))
+    parts = (f"{kind} not reported" if n is None else f"{amount(n)} {kind}" for n, kind in kinds)
+    return "tokens: " + " \u00b7 ".join(parts)
+
+
 # --- Empty ----------------------------------------------------------------------------------------
 
 
@@ -215,14 +223,3 @@ def nothing_matches(hidden: int) -> str:
     """The empty table behind a filter."""
     verb = "is" if hidden == 1 else "are"
     return f"No call matches. {hidden} {verb} hidden by the filter."
-
-
-def burst(agents: dict[str, int], oldest_s: float) -> tuple[str, str]:
-    """Title and body of the one notification for a burst of new calls: counts, never arguments."""
-    total = sum(agents.values())
-    title = f"{total} call waits" if total == 1 else f"{total} calls wait"
-    most = sorted(agents.items(), key=lambda item: (-item[1], item[0]))[:3]
-    parts = [f"{name(agent).translate(_NO_MARKUP)} {number}" for agent, number in most]
-    if len(agents) > 3:
-        parts.append(f"{len(agents) - 3} more")
-    return title, f"{', '.join(parts)} \u00b7 oldest {duration(oldest_s)}"

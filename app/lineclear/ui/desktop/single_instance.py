@@ -30,7 +30,7 @@ from lineclear.ui.desktop.tokens import valid_token
 log = logging.getLogger(__name__)
 
 POSSIBLE: Final = sys.platform != "win32"
-ANSWER_S = 2.0
+ANSWER_S = 5.0
 """A first window that has not answered after this long does not count."""
 TURN_S = 2.0
 """How long a start waits for another one that is looking at the same moment."""
@@ -266,7 +266,7 @@ def first_window(at: Path, token: str) -> FirstWindow | None:
             return None
         first = FirstWindow(at)
         first.listen()
-        return first
+    return first
 
 
 def startup_token(environment: Mapping[str, str]) -> str:
