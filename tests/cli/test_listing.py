@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from lineclear.cli.listing import short_ids
+from lineclear.core.ledger.records import Limits, Tokens
 from tests.cli.program import agent, lineclear, listed, only_row
+from tests.core.inbox.agents import asked, call
+from tests.core.inbox.test_handed_together import left as left_waiting
+from tests.core.inbox.test_stopped_runs import left
 
 KEYS: dict[str, Any] = {
     "id": str,
@@ -16,6 +20,7 @@ KEYS: dict[str, Any] = {
     "outcome": (str, type(None)),
     "store": str,
     "agent": str,
+    "run": str,
     "tool": (str, type(None)),
     "arguments": object,
     "iteration": (int, type(None)),
@@ -116,12 +121,80 @@ def test_dead_agents_calls_stay_and_say_so(tmp_path):
 def test_the_table_is_for_a_person(tmp_path):
     foreign(tmp_path)
     done = lineclear("list", "--source", tmp_path)
-    header, line, empty, total = done.stdout.splitlines()
+    header, line, empty, total, used = done.stdout.splitlines()
     assert header.split()[:5] == ["ID", "STATE", "AGENT", "TOOL", "ARGUMENTS"]
     assert line.split()[1:4] == ["waiting", "theirs", "send_money"]
     assert 'to="bob" amount=10' in line
-    assert (empty, total) == ("", "1 waiting · 2 tool calls used")
+    assert (empty, total) == ("", "1 waiting")
+    assert used == "Used: 1 iteration · 2 tool calls · tokens not reported"
     assert "\x1b" not in done.stdout
+
+
+def test_the_footer_has_the_whole_set_for_all_runs_and_for_each_that_has_several_rows(tmp_path):
+    source = tmp_path / "source"
+    foreign(source, name="pay", trace_id="pay-1", tokens_consumed=300)
+    foreign(source, name="mute", trace_id="mute-1")
+    left(source, turn=4)
+    left_waiting(source)
+    lines = lineclear("list", "--source", source).stdout.splitlines()
+    start = lines.index("") + 1
+    used = (
+        "Used by 4 runs: 7 iterations, steps and turns · 7 tool calls"
+        " · 465 tokens (130 in of 2 runs, 35 out of 2 runs, 16 cache of 2 runs;"
+        " 1 run not reported)"
+    )
+    of_run = "1 step · 2 tool calls · 150 tokens (120 in, 30 out, 12 cache)"
+    assert lines[start:] == [
+        "5 waiting · 1 to resume",
+        used,
+        f"  3 of web, run trace-1: {of_run}",
+    ]
+    by_run: dict[str, list[Any]] = {}
+    for row in listed("--source", source):
+        by_run.setdefault(row["run"], []).append(row)
+    assert {run: len(of_run) for run, of_run in by_run.items()} == {
+        "pay-1": 1, "mute-1": 1, "run-1": 1, "trace-1": 3,
+    }  # fmt: skip
+    # As the help says: the largest of each run once, and null is not reported.
+    told = [max((row["tokens"] for row in of if row["tokens"] is not None), default=None)
+            for of in by_run.values()]  # fmt: skip
+    assert sorted(map(str, told)) == ["15", "150", "300", "None"]
+
+
+def test_limits_are_told_where_they_are_known(tmp_path):
+    limits = Limits(iteration=10, tool_calls=20)
+    for name, run in (("one", "t-1"), ("two", "t-2")):
+        said = call(
+            agent=name, iteration=3, tool_calls=4, trace_id=run, limits=limits, tokens=312_000,
+            usage=Tokens(tokens_in=300_000, tokens_out=12_000),
+        )  # fmt: skip
+        asked(tmp_path / name / "1", said)
+    done = lineclear("list", "--source", tmp_path)
+    assert done.stdout.splitlines()[-1] == (
+        "Used by 2 runs: 6 of 20 iterations · 8 of 40 tool calls"
+        " · 624000 tokens (600000 in, 24000 out)"
+    )
+    asked(tmp_path / "three" / "1", call(agent="three", iteration=1, trace_id="t-3"))
+    done = lineclear("list", "--source", tmp_path)
+    # One of three has no limit, so there is none for all of them.
+    assert done.stdout.splitlines()[-1] == (
+        "Used by 3 runs: 7 iterations · 8 of 40 tool calls (1 run not reported)"
+        " · 624000 tokens (600000 in, 24000 out; 1 run not reported)"
+    )
+
+
+def test_what_nobody_reports_is_said_and_what_nobody_can_read_counts_for_nothing(tmp_path):
+    source = tmp_path / "source"
+    asked(source / "one" / "1", call(agent="one"))
+    (source / "broken").mkdir(mode=0o700)
+    (source / "broken" / "pending.json").write_text("{")
+    done = lineclear("list", "--source", source)
+    assert done.stdout.splitlines()[-2:] == [
+        "1 waiting · 1 unreadable",
+        "Used: iterations not reported · tool calls not reported · tokens not reported",
+    ]
+    (source / "one").rename(tmp_path / "elsewhere")
+    assert lineclear("list", "--source", source).stdout.splitlines()[-1] == "1 unreadable"
 
 
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\r\x9b31m\u202e\u2066\u200b\u2028\U000e0041"

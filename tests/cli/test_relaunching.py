@@ -119,3 +119,35 @@ def test_a_run_that_may_go_on_needs_the_operators_word(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     wait_for(lambda: Path(json.loads(done.stdout)["log"]).read_text() == "resumed\n")
     assert only_row(*words, state="done")["outcome"] == "ok"
+
+
+def test_a_failed_resume_is_told_and_can_be_tried_again(tmp_path):
+    folder = tmp_path / "source" / "code" / "v1" / "loop_checkpoints"
+    folder.mkdir(parents=True, mode=0o700)
+    shutil.copy(LOOP, folder)
+    set_launch(tmp_path, "-c", "print('no model'); raise SystemExit(3)", name="code")
+    words = ("--source", tmp_path / "source")
+    (first,) = listed(*words)
+    done = lineclear("relaunch", first["id"], "--despite", "may_be_running", *words)
+    assert done.returncode == 0
+    rows = wait_for(lambda: found if len(found := listed(*words)) == 2 else [])
+    ended, again = sorted(rows, key=lambda row: str(row["state"]))
+    assert (ended["id"], ended["state"], ended["outcome"]) == (first["id"], "done", "error")
+    assert (again["state"], again["warnings"]) == ("resumable", ["may_be_running", "resume_failed"])
+    told = "The last resume failed with exit code 3 at "
+    line = next(line for line in lineclear("list", *words).stdout.splitlines() if again["id"][:8]
+                in line)  # fmt: skip
+    assert "to resume" in line
+    shown = lineclear("show", again["id"], *words).stdout
+    assert f"to resume: {told}" in shown
+    assert "The last resume of this run failed; look at its output first. [resume_failed]" in shown
+    assert f"lineclear relaunch {again['id']} --despite may_be_running" in shown
+    set_launch(tmp_path, "-c", "print('resumed')", name="code")
+    wait_for(
+        lambda: (
+            lineclear("relaunch", again["id"], "--despite", "may_be_running", *words).returncode
+            == 0
+        ),
+        "the end of the launch before",
+    )
+    wait_for(lambda: {row["state"] for row in listed(*words)} == {"done"})

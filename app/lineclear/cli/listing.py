@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from lineclear.cli import wording
+from lineclear.cli.budgets import total_lines
 from lineclear.cli.exits import Exit
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import layout
@@ -18,13 +19,11 @@ from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings
-from lineclear.core.inbox.totals import totals
 from lineclear.core.ledger.state import State
 
 _HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
 _ELASTIC = _HEADER.index("ARGUMENTS")
 _ID_LENGTH = 8
-_BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -44,7 +43,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     for pieces in layout(_HEADER, table, width=terminal.width, elastic=_ELASTIC):
         terminal.say(*pieces)
     terminal.say()
-    terminal.say(" · ".join((summary(rows), *budgets(rows))))
+    terminal.lines([summary(rows), *total_lines(rows)])
     return Exit.DONE
 
 
@@ -91,10 +90,11 @@ def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
 
 
 def _arguments(row: Row) -> str:
-    if row.tool is None and row.reason:
-        return visible_line(row.reason)
-    if row.tool is None and row.position is not None:
-        return wording.position_words(row.position)
+    if row.tool is None:
+        stood = [] if row.position is None else [wording.position_words(row.position)]
+        told = [visible_line(row.reason)] if row.reason else []
+        if told or stood:
+            return ". ".join((*stood, *told))
     return wording.arguments_summary(row.arguments)
 
 
@@ -127,20 +127,6 @@ def summary(rows: Iterable[Row]) -> str:
     )
     parts = [f"{counts[state]} {words}" for state, words in order if counts[state]]
     return " · ".join(parts) if parts else "Nothing waits."
-
-
-def budgets(rows: Iterable[Row]) -> list[str]:
-    """Give what open runs have used: "41 tool calls", "312000 tokens"."""
-    found = totals(row for row in rows if not row.closed and row.state not in _BROKEN)
-    parts = []
-    for name, figure in (("tool calls", found.tool_calls), ("tokens", found.tokens)):
-        if figure.used is None:
-            continue
-        said = wording.budget(name, figure.used, figure.limit) + " used"
-        if figure.silent:
-            said += f" ({wording.budget('runs', figure.silent, None)} not reported)"
-        parts.append(said)
-    return parts
 
 
 def _nothing(settings: Settings) -> list[str]:

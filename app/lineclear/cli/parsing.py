@@ -123,7 +123,18 @@ def _looking(commands: Commands[Parser]) -> None:
     inbox.add_argument(
         "--detach", action="store_true", help="return at once and leave the window open"
     )
-    listing = _add(commands, "list", "print the calls that wait", json=True, sources=True)
+    listing = _add(
+        commands,
+        "list",
+        "print the calls that wait",
+        json=True,
+        sources=True,
+        description="Print the calls that wait, and what their runs have used. --json prints an"
+        " array, one object per\nrow. Its iteration (turn, step), tool_calls, tokens, usage {in,"
+        ' out, cache} and limits are those of\nits whole run: rows with the same "run" tell of'
+        " the same one, so a sum takes the largest of each\nrun once. What an agent does not"
+        " report is null, never 0.",
+    )
     listing.add_argument(
         "--all", action="store_true", help="every closed call too, not only the newest per store"
     )

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from lineclear.cli import advice, wording
+from lineclear.cli.budgets import row_words
 from lineclear.cli.exits import Exit
 from lineclear.cli.selection import detail_of
 from lineclear.cli.terminal import Styled, Terminal
@@ -93,7 +94,7 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
     if row.position is not None:
         terminal.say("Run        ", wording.position_words(row.position))
     if row.tool is not None or row.position is not None:
-        terminal.say("Budget     ", _budgets(row))
+        terminal.say("Budget     ", row_words(row))
     for code in row.warnings:
         level = wording.warning_level(code)
         text = f"{wording.warning_sentence(code)} [{code}]"
@@ -119,17 +120,6 @@ def _state(row: Row, now: datetime) -> str:
     if row.expires_at is not None and not row.closed:
         told += f" (expires at {wording.clock(row.expires_at, now)})"
     return told
-
-
-def _budgets(row: Row) -> str:
-    used, limits = row.counters, row.limits
-    return " · ".join(
-        (
-            wording.budget("iterations", used.iteration, limits.iteration),
-            wording.budget("tool calls", used.tool_calls, limits.tool_calls),
-            wording.budget("tokens", used.tokens, limits.tokens),
-        )
-    )
 
 
 def _print_call(detail: Detail, terminal: Terminal) -> None:

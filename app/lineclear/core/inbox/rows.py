@@ -108,6 +108,9 @@ def path_text(path: str | os.PathLike[str]) -> str:
 def row_json(row: Row) -> dict[str, Any]:
     """Give the object that `lineclear list --json` prints for a row.
 
+    `iteration` (or turns, or steps), `tool_calls`, `tokens` and `usage` are those of the whole
+    `run`, of which other rows may tell too: a sum takes the largest of each run once. What an
+    agent does not report is null, never 0.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -117,6 +120,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "outcome": row.outcome,
         "store": path_text(row.store),
         "agent": row.agent,
+        "run": row.run,
         "tool": row.tool,
         "kind": row.kind,
         "arguments": None if row.arguments is MISSING else row.arguments,

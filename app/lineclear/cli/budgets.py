@@ -1,0 +1,91 @@
+"""The budgets of runs in words: what is reported, with limits where known, and no zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lineclear.cli import wording
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.totals import Figure, Totals, totals, totals_by_run
+from lineclear.core.ledger.state import State
+
+BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
+
+
+def total_lines(rows: Iterable[Row]) -> list[str]:
+    """Give what open runs used: all together, then each run that has several of ROWS."""
+    counted = [row for row in rows if not row.closed and row.state not in BROKEN]
+    if not counted:
+        return []
+    every = totals(counted)
+    who = "Used" if every.runs == 1 else f"Used by {every.runs} runs"
+    lines = [f"{who}: {_figures(every, counted)}"]
+    if every.runs == 1:
+        return lines
+    of_run: dict[str, list[Row]] = {}
+    for row in counted:
+        of_run.setdefault(row.run, []).append(row)
+    for run, found in totals_by_run(counted).items():
+        if found.rows > 1:
+            agent = visible_line(of_run[run][0].agent, 40)
+            who = f"{found.rows} of {agent}, run {visible_line(run, 40)}"
+            lines.append(f"  {who}: {_figures(found, of_run[run])}")
+    return lines
+
+
+def row_words(row: Row) -> str:
+    """Give the budgets of one row: "3 of 10 iterations", "tokens not reported"."""
+    return _figures(totals([row]), [row])
+
+
+def _figures(found: Totals, rows: Sequence[Row]) -> str:
+    parts = [
+        _figure(_counted_by(rows), found.iterations),
+        _figure("tool calls", found.tool_calls),
+        _figure("tokens", found.tokens, _kinds(found)),
+    ]
+    return " · ".join(parts)
+
+
+def _figure(name: str, figure: Figure, more: str = "") -> str:
+    said = wording.budget(name, figure.used, figure.limit)
+    notes = [more] if more else []
+    if figure.used is not None and figure.silent:
+        notes.append(f"{wording.budget('runs', figure.silent, None)} not reported")
+    return f"{said} ({'; '.join(notes)})" if notes else said
+
+
+def _kinds(found: Totals) -> str:
+    """Give tokens by kind, as far as any run tells them."""
+    told = [
+        f"{figure.used} {name}{_of_runs(figure, found)}"
+        for name, figure in (
+            ("in", found.tokens_in),
+            ("out", found.tokens_out),
+            ("cache", found.cache),
+        )
+        if figure.used is not None
+    ]
+    return ", ".join(told)
+
+
+def _of_runs(figure: Figure, found: Totals) -> str:
+    """Say how many runs tell a kind, where other runs tell tokens only."""
+    if figure.silent <= found.tokens.silent:
+        return ""
+    return f" of {wording.budget('runs', found.runs - figure.silent, None)}"
+
+
+def _counted_by(rows: Iterable[Row]) -> str:
+    """Name what these runs count in: iterations, turns or steps, by their systems."""
+    names = sorted({_counts(row) for row in rows if row.counters.iteration is not None})
+    if len(names) < 2:
+        return names[0] if names else "iterations"
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _counts(row: Row) -> str:
+    system = FORMATS.get(row.system)
+    return "iterations" if system is None else system.counts
