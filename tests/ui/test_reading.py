@@ -14,12 +14,13 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Step
 from lineclear.core.checkpoints.text import reveal
 from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.inbox.comparison import differences
 from lineclear.ui import cells, theme
-from lineclear.ui.changes import differences
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.reading.banners import warning_notices
 from lineclear.ui.reading.json_tree import FETCH, JsonTree, JsonView
 from lineclear.ui.reading.modify_editor import editable, parsed
+from lineclear.ui.reading.pieces import step_pieces
 from lineclear.ui.reading.shown_text import (
     LINE_GOES_ON,
     LINE_LIMIT,
@@ -27,7 +28,6 @@ from lineclear.ui.reading.shown_text import (
     plain_text,
     raw_text,
 )
-from lineclear.ui.reading.steps_tab import StepsModel, step_text
 from lineclear.ui.reading.text_view import (
     CLEARED_AT_ONCE,
     FIRST_LINES,
@@ -428,13 +428,21 @@ def test_differences_are_told_by_path():
 # --- Steps --------------------------------------------------------------------------------------
 
 
-def test_steps_are_shown_escaped_and_whole(qapp):
+def test_steps_are_shown_escaped_and_whole():
     step = Step("b\u202eash", {"cmd": "ls"}, "line one\n<b>two</b>\x07", log="thinking")
-    model = StepsModel((step,))
-    assert model.index(0).data() == "  1  b\u27e6U+202E\u27e7ash  ls"
-    shown = step_text(step)
-    assert "<b>two</b>\u27e6U+0007\u27e7" in shown
-    assert "thinking" in shown
+    (piece,) = step_pieces((step,))
+    assert (piece.title, piece.about) == ("1  b\u27e6U+202E\u27e7ash", "ls")
+    assert piece.body.split("\n") == [
+        "  said before",
+        "    \u2502 thinking",
+        "  was given",
+        "    {",
+        '      "cmd": "ls"',
+        "    }",
+        "  came back",
+        "    \u2502 line one",
+        "    \u2502 <b>two</b>\u27e6U+0007\u27e7",
+    ]
 
 
 # --- Cells --------------------------------------------------------------------------------------
@@ -452,9 +460,9 @@ def test_steps_are_shown_escaped_and_whole(qapp):
         ({}, ""),
         (
             {"password": "hunter2", "user": "a"},
-            'password=\u2022\u2022\u2022\u2022\u2022\u2022  user="a"',
+            'password=\u2022\u2022\u2022\u2022 7 characters  user="a"',
         ),
-        ({"api_key": "x"}, "api_key=\u2022\u2022\u2022\u2022\u2022\u2022"),
+        ({"api_key": "x"}, "api_key=\u2022\u2022\u2022\u2022 1 character"),
     ],
 )
 def test_arguments_in_a_cell(arguments, said):

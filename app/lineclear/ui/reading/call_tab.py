@@ -7,10 +7,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.inbox.comparison import differences
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
-from lineclear.ui.changes import differences
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_tree import JsonView
 from lineclear.ui.reading.prepared import Prepared, modified
 from lineclear.ui.reading.text_view import TextView
@@ -42,6 +43,8 @@ class CallTab(QWidget):
         self._views = QStackedWidget()
         self._views.addWidget(self.fields)
         self._views.addWidget(self.text)
+        self.run = FoldedText(look, "run", "Where the run stands")
+        self._views.addWidget(self.run)
         self._note = PlainLabel()
         self._note.setProperty("tone", "muted")
         self._note.setFont(theme.small_font())
@@ -77,8 +80,17 @@ class CallTab(QWidget):
         self.fields.show_value(prepared.shown, small=prepared.whole_fields, was=was)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
+        self.run.show_pieces(() if prepared.main is None else prepared.main.pieces)
+        if prepared.main is not None:
+            self._views.setCurrentWidget(self.run)
+            self.looked.emit()
+            return
         self._show_as_text(as_text=not prepared.whole_fields)
         self._fit()
+
+    def shows_run(self) -> bool:
+        """Whether a run is shown that holds no call."""
+        return self._views.currentWidget() is self.run
 
     def follow(self, row: Row) -> None:
         """Go back to the arguments asked when the modify that is shown was taken back."""
@@ -112,6 +124,8 @@ class CallTab(QWidget):
         self.looked.emit()
 
     def _about(self, prepared: Prepared) -> str:
+        if prepared.main is not None:
+            return ""
         if prepared.arguments is MISSING:
             return "No call waits here. Steps and file say where the run stands."
         said = [CHANGED] if prepared.changed else []

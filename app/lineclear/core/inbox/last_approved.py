@@ -1,0 +1,194 @@
+"""Which calls to compare a call with: the last approved of its kind, its run's previous one."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Final, TypeVar
+
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.inbox.comparison import Change, differences
+from lineclear.core.inbox.rows import Row
+
+_COUNTED: Final = 100
+"""Differences that are counted for a list."""
+_LARGE: Final = 500
+"""Values of arguments above which nothing is counted for a list."""
+_APPROVING: Final = frozenset({"approve", "modify"})
+_K = TypeVar("_K")
+_T = TypeVar("_T", tuple[datetime, str], tuple[datetime, int, str])
+_Kind = tuple[Path, str, str]
+_Run = tuple[Path, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One call beside another."""
+
+    with_last_approved: bool
+    """Else with the call before it in its run."""
+    other: Row
+    same_tool: bool
+    changes: tuple[Change, ...] = ()
+    """What differs; empty also where another tool was called."""
+
+
+@dataclass(slots=True)
+class LastApproved:
+    """Keeps of all rows which were approved and in which order a run asked; safe between threads.
+
+    Rows are held and not copied: it costs two entries for each. A row that goes away is forgotten
+    unless it is the last approved one of its kind.
+    """
+
+    _rows: dict[str, Row] = field(default_factory=dict)
+    _approved: dict[_Kind, list[tuple[datetime, str]]] = field(default_factory=dict)
+    _asked: dict[_Run, list[tuple[datetime, int, str]]] = field(default_factory=dict)
+    _counts: dict[str, tuple[str | None, str, int | None]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, rows: Iterable[Row], removed: Iterable[str] = ()) -> None:
+        """Take in rows that are new or have changed, and forget those that are gone."""
+        with self._lock:
+            for row_id in removed:
+                self._forget(row_id)
+            for row in rows:
+                known = self._rows.get(row.id)
+                if known is None or _places(known) != _places(row):
+                    self._leave(known)
+                    self._enter(row)
+                self._rows[row.id] = row
+
+    def _enter(self, row: Row) -> None:
+        kind, approved, run, asked = _places(row)
+        if approved is not None:
+            insort(self._approved.setdefault(kind, []), approved)
+        if asked is not None:
+            insort(self._asked.setdefault(run, []), asked)
+
+    def _leave(self, row: Row | None) -> None:
+        if row is None:
+            return
+        kind, approved, run, asked = _places(row)
+        if approved is not None:
+            _take_out(self._approved, kind, approved)
+        if asked is not None:
+            _take_out(self._asked, run, asked)
+
+    def _forget(self, row_id: str) -> None:
+        row = self._rows.get(row_id)
+        if row is None:
+            return
+        kind, approved, _run, _asked = _places(row)
+        if approved is None or self._approved[kind][-1] != approved:
+            self._leave(row)
+            del self._rows[row_id]
+        self._counts.pop(row_id, None)
+
+    def approved(self, row: Row) -> Row | None:
+        """Give the call of ROW's tool by ROW's agent that was approved last before it."""
+        kind, own, _run, _asked = _places(row)
+        with self._lock:
+            entries = self._approved.get(kind, [])
+            end = len(entries) if own is None else bisect_left(entries, own)
+            for _at, row_id in reversed(entries[max(0, end - 2) : end]):
+                if row_id != row.id:
+                    return self._rows[row_id]
+        return None
+
+    def previous(self, row: Row) -> Row | None:
+        """Give the call that ROW's run asked before it."""
+        _kind, _approved, run, asked = _places(row)
+        if asked is None:
+            return None
+        with self._lock:
+            entries = self._asked.get(run, [])
+            place = bisect_left(entries, asked)
+            return self._rows[entries[place - 1][2]] if place else None
+
+    def compare(self, row: Row) -> tuple[Comparison, ...]:
+        """Put a call beside the one approved last and beside its run's previous one."""
+        last, before = self.approved(row), self.previous(row)
+        found = []
+        if last is not None:
+            found.append(_compared(row, last, with_last_approved=True))
+        if before is not None and (last is None or before.id != last.id):
+            found.append(_compared(row, before, with_last_approved=False))
+        return tuple(found)
+
+    def differing(self, row: Row) -> int | None:
+        """Count what differs from the call approved last; None: there is none, or it is too large.
+
+        Remembered until one of the two changes.
+        """
+        last = self.approved(row)
+        if last is None or row.arguments is MISSING:
+            return None
+        known = self._counts.get(row.id)
+        if known is not None and known[:2] == (row.sha256, last.id):
+            return known[2]
+        before = approved_arguments(last)
+        counted = None
+        if not _is_large(row.arguments) and not _is_large(before):
+            counted = len(differences(before, row.arguments, at_most=_COUNTED))
+        self._counts[row.id] = (row.sha256, last.id, counted)
+        return counted
+
+
+def approved_arguments(row: Row) -> Json:
+    """Give the arguments that were approved: those given by the operator where there are any."""
+    decision = row.decision
+    if decision is not None and decision.verdict == "modify":
+        return decision.arguments
+    return row.arguments
+
+
+def _compared(row: Row, other: Row, *, with_last_approved: bool) -> Comparison:
+    same_tool = row.tool == other.tool
+    before = approved_arguments(other)
+    changes: tuple[Change, ...] = ()
+    if same_tool:
+        changes = tuple(differences(before, row.arguments))
+    return Comparison(with_last_approved, other, same_tool, changes)
+
+
+def _places(
+    row: Row,
+) -> tuple[_Kind, tuple[datetime, str] | None, _Run, tuple[datetime, int, str] | None]:
+    """Tell where a row is entered: by its kind if it was approved, by its run if it was asked."""
+    decision = row.decision
+    approved = asked = None
+    if row.tool is not None and row.arguments is not MISSING:
+        if decision is not None and decision.verdict in _APPROVING:
+            approved = (decision.at, row.id)
+        if row.asked_at is not None:
+            asked = (row.asked_at, row.seq or 0, row.id)
+    return (row.source, row.agent, row.tool or ""), approved, (row.source, row.run), asked
+
+
+def _take_out(entries: dict[_K, list[_T]], key: _K, entry: _T) -> None:
+    found = entries[key]
+    place = bisect_left(found, entry)
+    if place < len(found) and found[place] == entry:
+        del found[place]
+    if not found:
+        del entries[key]
+
+
+def _is_large(value: Json) -> bool:
+    left = _LARGE
+    stack = [value]
+    while stack:
+        top = stack.pop()
+        left -= 1
+        if left < 0:
+            return True
+        if isinstance(top, dict | list):
+            if len(top) > left:
+                return True
+            stack.extend(top.values() if isinstance(top, dict) else top)
+    return False
