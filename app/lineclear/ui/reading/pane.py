@@ -24,6 +24,7 @@ from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
 from lineclear.ui.reading.header import BUDGETS_FROM, Header
 from lineclear.ui.reading.inputs_tab import InputsTab
+from lineclear.ui.reading.kept_tabs import KeptTabs
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.steps_tab import StepsTab
@@ -63,10 +64,9 @@ class ReadingPane(QWidget):
             (self.console, "Output"),
         ):
             self.tabs.addTab(widget, name)
+        self.kept = KeptTabs(self.tabs, look, self.tabs.indexOf(self.result))
         self.tabs.setCornerWidget(self.call.switch)
-        self.tabs.currentChanged.connect(
-            lambda _place: self.call.switch.setVisible(self.tabs.currentWidget() is self.call)
-        )
+        self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.modify = ModifyEditor(look)
         self.body = QStackedWidget()
         self.body.addWidget(self.tabs)
@@ -162,15 +162,23 @@ class ReadingPane(QWidget):
         """Show one reading of the row's bytes from its beginning."""
         detail = prepared.detail
         checkpoint = detail.checkpoint
-        steps = () if checkpoint is None else checkpoint.steps
+        steps = prepared.steps
         self.call.show_call(prepared)
+        self.tabs.setTabText(0, "Call" if prepared.main is None else prepared.main.title)
         self.steps.show_steps(steps)
+        self.kept.show_left(prepared.left)
         self.inputs.show_inputs(prepared.inputs)
         self.file.show_file(detail, prepared.raw)
         self.show_result(prepared)
         self.tabs.setTabText(1, f"Steps {len(steps)}" if steps else "Steps")
         self.show_launches(prepared)
         self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
+        self._offer_switch()
+
+    def _offer_switch(self) -> None:
+        """Fields or text is asked beside a call only."""
+        here = self.tabs.currentWidget() is self.call
+        self.call.switch.setVisible(here and not self.call.shows_run())
 
     def show_launches(self, prepared: Prepared) -> None:
         """Follow the output of the last resume, where there was one."""
@@ -193,6 +201,7 @@ class ReadingPane(QWidget):
     def show_unread(self) -> None:
         """Show that nothing of the row was read."""
         self.steps.show_steps(())
+        self.kept.show_left(())
         self.inputs.show_inputs("")
         self.file.show_file(None)
 
