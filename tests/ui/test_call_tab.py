@@ -2,12 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, PendingCall
 from lineclear.core.inbox.rows import Detail
 from lineclear.ui import theme
 from lineclear.ui.reading.call_tab import CHANGED, CallTab
@@ -20,8 +18,8 @@ GIVEN = {"path": "/tmp/b", "note": "x"}
 
 
 def reading(**more):
-    call: Any = SimpleNamespace(inputs={}, calls=(SimpleNamespace(item="", arguments=ASKED),))
-    return prepare(Detail(a_row(**more), None, call, b"", Path("f")))
+    waiting = Checkpoint("lc-agents", b"", "", {}, calls=(PendingCall("send_refund", ASKED),))
+    return prepare(Detail(a_row(**more), None, waiting, b"", Path("f")))
 
 
 def modify(given):

@@ -267,8 +267,6 @@ def stylesheet(t: Tokens) -> str:
         subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
     }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
-    QListView#steps::item {{ padding: 5px 12px; border-bottom: 1px solid {t.line}; }}
-    QListView#steps::item:selected {{ background: {t.selected}; color: {t.text}; }}
     QTreeView::item {{ padding: 3px 4px; }}
     QTreeView::item:selected {{ background: {t.selected}; color: {t.text}; }}
     QPlainTextEdit {{ background: {t.base}; color: {t.text}; border: none; padding: 4px; }}

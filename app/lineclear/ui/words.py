@@ -201,7 +201,7 @@ def budget(used: int | None, limit: int | None, noun: str) -> str:
 
 
 def usage(used: Usage | None) -> str:
-    """Tokens by kind: `29 k in \u00b7 2200 out \u00b7 cache not reported`; "" where none is told."""
+    """Tokens by kind, `tokens: 29 k in \u00b7 2200 out ...`; "" where none is told."""
     if used is None or (used.tokens_in, used.tokens_out, used.cache) == (None, None, None):
         return ""
     kinds = ((used.tokens_in, "in"), (used.tokens_out, "out"), (used.cache, "cache"))

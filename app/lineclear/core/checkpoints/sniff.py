@@ -5,14 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
-from lineclear.core.checkpoints.model import Checkpoint, Counters, Position
+from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Position
 from lineclear.core.errors import Unreadable
-
-if TYPE_CHECKING:
-    from lineclear.core.checkpoints.model import Format
 
 FORMATS: dict[str, Format] = {
     lc_agents.NAME: lc_agents.LcAgents(),
@@ -91,6 +88,11 @@ def system_of_file(path: Path) -> str:
             if above == rule.folder and re.fullmatch(rule.pattern, path.name):
                 return system.name
     return ""
+
+
+def counted(name: str) -> str:
+    """Tell what a system by that NAME counts as a run goes on: `turns`, `iterations` ..."""
+    return FORMATS[name].counts if name in FORMATS else Format.counts
 
 
 def _refuse_misplaced(system: Format, name: str, checkpoint: Checkpoint) -> None:

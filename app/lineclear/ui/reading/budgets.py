@@ -6,9 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import ElidedLabel, PlainLabel
 
 CARE_SHARE = 0.8
 
@@ -53,15 +54,22 @@ class BudgetBar(QWidget):
 
 
 class Budgets(QWidget):
-    """Iterations, tool calls and tokens of one row's run."""
+    """Iterations, tool calls and tokens of one row's run, and the tokens by kind."""
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("budgets")
         self.setAccessibleName("Budgets")
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(4)
+        line = QHBoxLayout()
         line.setSpacing(20)
+        box.addLayout(line)
+        self.usage = ElidedLabel(name="usage")
+        self.usage.setFont(theme.small_font(tabular=True))
+        self.usage.setProperty("tone", "muted")
+        box.addWidget(self.usage)
         self._parts: list[tuple[BudgetBar, PlainLabel]] = []
         for name in ("iterations", "toolCalls", "tokens"):
             bar = BudgetBar(look)
@@ -81,10 +89,12 @@ class Budgets(QWidget):
         """Show a row's counters against their limits."""
         used, limits = row.counters, row.limits
         figures = (
-            (used.iteration, limits.iteration, "iterations", 0),
+            (used.iteration, limits.iteration, counted(row.system), 0),
             (used.tool_calls, limits.tool_calls, "tool calls", 0 if row.closed else 1),
             (used.tokens, limits.tokens, "tokens", 0),
         )
+        self.usage.setText(words.usage(row.usage))
+        self.usage.setVisible(bool(self.usage.text()))
         for (bar, label), (number, limit, noun, step) in zip(self._parts, figures, strict=True):
             label.setText(words.budget(number, limit, noun))
             # It keeps its place, so that nothing below moves.

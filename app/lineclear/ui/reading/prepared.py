@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.rows import Detail, Row
+from lineclear.ui.reading.left_behind import Left, left_behind, main_view
+from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
 
 EDIT_AT_MOST = 200_000
@@ -39,6 +41,11 @@ class Prepared:
     """The arguments of a modify that stands, MISSING where those asked are the ones that run."""
     given_text: str = ""
     """The arguments given, as exact text."""
+    steps: tuple[Piece, ...] = ()
+    main: Left | None = None
+    """The row's own checkpoint where it holds no call."""
+    left: tuple[Left, ...] = ()
+    """The run's checkpoints besides the call."""
 
     @property
     def changed(self) -> bool:
@@ -93,6 +100,9 @@ def prepare(detail: Detail) -> Prepared:
         result=plain_text(detail.result or ""),
         given=given,
         given_text=given_text,
+        steps=() if detail.checkpoint is None else step_pieces(detail.checkpoint.steps),
+        main=main_view(detail),
+        left=left_behind(detail),
     )
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.secrets import Masked, Secret, mask_text
 from lineclear.ui.reading.wrapping import GUTTER, hang
 
 LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
 LINE_GOES_ON = "\u27e6line goes on\u27e7"
 """Cannot be imitated: these brackets in a text are shown as tokens themselves."""
+BREAK = "\u23ce"
+"""Ends a line of a text that goes on."""
 RAW_AT_MOST = 1 << 20
 """Characters of one text, or bytes of a file, that are shown."""
 
@@ -23,29 +27,63 @@ def exact_text(value: Json) -> str:
     Nothing in a string can begin a line of its own here: its lines carry the gutter, all else is
     JSON, so no argument can imitate another one.
     """
-    return "\n".join(piece for line in _lines(value, 0, "", "") for piece in _cut(line))
+    return "\n".join(piece for line in _lines(value, 0, "", "") for piece in cut(line))
 
 
 def plain_text(text: str) -> str:
-    """Text of a tool or an agent, line by line, everything odd in it as a token."""
-    lines = map(visible_line, text[:RAW_AT_MOST].split("\n"))
-    shown = "\n".join(piece for line in lines for piece in _cut(line))
+    """Text of a tool or an agent, line by line, everything odd in it as a token; no secrets."""
+    shown = _cut_lines(mask_text(text[:RAW_AT_MOST]))
     if len(text) > RAW_AT_MOST:
         shown += f"\n\u27e6{len(text) - RAW_AT_MOST} more characters\u27e7"
     return shown
 
 
-def raw_text(raw: bytes) -> str:
-    """Bytes of a file as text to look at; what is no UTF-8 becomes visible escapes."""
+def raw_text(raw: bytes, *, masked: bool = False, secrets: Iterable[str] = ()) -> str:
+    """Bytes of a file as text to look at; what is no UTF-8 becomes visible escapes.
+
+    MASKED: without secrets, and without those that are known from elsewhere.
+    """
     text = raw[:RAW_AT_MOST].decode("utf-8", errors="backslashreplace")
-    lines = map(visible_line, text.split("\n"))
-    shown = "\n".join(piece for line in lines for piece in _cut(line))
+    shown = _cut_lines(mask_text(text, secrets) if masked else text)
     if len(raw) > RAW_AT_MOST:
         shown += f"\n\u27e6{len(raw) - RAW_AT_MOST} more bytes are in the file\u27e7"
     return shown
 
 
-def _cut(line: str) -> Iterator[str]:
+def _cut_lines(text: str) -> str:
+    return "\n".join(piece for line in lines_of(text, visible_line) for piece in cut(line))
+
+
+def lines_of(text: str, show: Callable[[str], str]) -> Iterator[str]:
+    """Give the lines of a text, each by SHOW, with marks in the place of what is `Masked`."""
+    if not isinstance(text, Masked):
+        start = 0
+        # Line by line: splitting a long text would keep all threads waiting.
+        while (end := text.find("\n", start)) >= 0:
+            yield show(text[start:end])
+            start = end + 1
+        yield show(text[start:])
+        return
+    line = ""
+    for piece in text.pieces:
+        if isinstance(piece, Secret):
+            line += mark(piece)
+            continue
+        first, *rest = piece.split("\n")
+        line += show(first)
+        for further in rest:
+            yield line
+            line = show(further)
+    yield line
+
+
+def mark(secret: Secret) -> str:
+    """What stands for a secret, and tokens of what hides in it; no text can imitate it."""
+    return f"\u27e6{replace(secret, odd=()).text()}\u27e7{''.join(secret.odd)}"
+
+
+def cut(line: str) -> Iterator[str]:
+    """Give an escaped line in pieces that Qt can take, each within the line's own margin."""
     if len(line) <= LINE_LIMIT:
         yield line
         return
@@ -75,15 +113,16 @@ def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
             yield from _lines(below, depth + 1, "", "," if place < last else "")
         yield f"{pad}]{tail}"
     elif isinstance(value, str) and "\n" in value:
-        yield f"{pad}{lead}text of {value.count(chr(10)) + 1} lines{tail}"
-        start = 0
-        # Line by line: splitting a long text would keep all threads waiting.
-        while (end := value.find("\n", start)) >= 0:
-            yield f"{pad}  {GUTTER}{visible_line(escaped(value[start:end]))}\u23ce"
-            start = end + 1
-        yield f"{pad}  {GUTTER}{visible_line(escaped(value[start:]))}"
+        breaks = value.count("\n")
+        yield f"{pad}{lead}text of {breaks + 1} lines{tail}"
+        for place, line in enumerate(lines_of(value, _within)):
+            yield f"{pad}  {GUTTER}{line}{BREAK if place < breaks else ''}"
     else:
         yield f"{pad}{lead}{_scalar(value)}{tail}"
+
+
+def _within(text: str) -> str:
+    return visible_line(escaped(text))
 
 
 def escaped(text: str) -> str:
@@ -92,4 +131,10 @@ def escaped(text: str) -> str:
 
 
 def _scalar(value: Json) -> str:
+    if isinstance(value, Masked):
+        shown = "".join(
+            mark(piece) if isinstance(piece, Secret) else _scalar(piece)[1:-1]
+            for piece in value.pieces
+        )
+        return shown if value.whole else f'"{shown}"'
     return visible_line(jsontext.compact(value).decode("utf-8"))

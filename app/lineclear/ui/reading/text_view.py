@@ -88,7 +88,7 @@ class TextView(QPlainTextEdit):
         self.setCenterOnScroll(False)
         self.document().setDocumentMargin(12)
         self._look = look
-        self._highlighter = TokenHighlighter(self.document(), look)
+        self._highlighter = self._marking(self.document())
         self._text = ""
         self._put = 0
         self._below = 0
@@ -108,6 +108,10 @@ class TextView(QPlainTextEdit):
         self._more.setInterval(0)
         self._more.timeout.connect(self._piece)
 
+    def _marking(self, document: QTextDocument) -> TokenHighlighter:
+        """What marks the text in a document of this view."""
+        return TokenHighlighter(document, self._look)
+
     def show_text(self, text: str) -> None:
         """Show TEXT from its beginning."""
         self._more.stop()
@@ -126,6 +130,21 @@ class TextView(QPlainTextEdit):
             self._piece()
         self.verticalScrollBar().setValue(0)
 
+    def _go_on_from(self, block: int, text: str, put: int) -> None:
+        """Keep what stands above a block, and go on with TEXT from PUT characters on."""
+        self._more.stop()
+        cursor = QTextCursor(self.document().findBlockByNumber(block))
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self._text = text
+        self._put = put
+        self._below = text.count("\n", put)
+        self._goes_on = {n: margin for n, margin in self._goes_on.items() if n < block}
+        self._flagged = {n for n in self._flagged if n < block}
+        self._unseen = {n for n in self._unseen if n < block}
+        self._length = PIECE
+        self._piece()
+
     def _empty(self) -> None:
         old = self.document()
         if old.blockCount() <= CLEARED_AT_ONCE:
@@ -140,7 +159,7 @@ class TextView(QPlainTextEdit):
         fresh.setDocumentMargin(old.documentMargin())
         Retired(old, self)
         self.setDocument(fresh)
-        self._highlighter = TokenHighlighter(fresh, self._look)
+        self._highlighter = self._marking(fresh)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """Begin, or go on, with what was not put in while nobody looked."""
@@ -185,10 +204,13 @@ class TextView(QPlainTextEdit):
         cell = _advance(self.font().key(), "0")
         return max(wrapping.COLUMNS_LEAST, int(free / cell) - RESERVE)
 
+    def _cells(self, character: str) -> float:
+        """How many cells a character takes."""
+        font = self.font().key()
+        return _advance(font, character) / _advance(font, "0")
+
     def _broken(self, piece: str) -> str:
         """Whole lines broken to fit, and notes which blocks go on and which are flagged."""
-        font = self.font().key()
-        cell = _advance(font, "0")
         odd = "\u27e6U+" in piece or (not piece.isascii() and scripts.has_lookalike(piece))
         block = self.document().blockCount() - 1
         shown = []
@@ -197,7 +219,7 @@ class TextView(QPlainTextEdit):
             self._widest = max(self._widest, len(line) if line.isascii() else 4 * len(line))
             places = flagged.places(line) if odd else []
             before = wrapping.hang(line, self._columns)
-            cuts = wrapping.breaks(line, self._columns, lambda odd: _advance(font, odd) / cell)
+            cuts = wrapping.breaks(line, self._columns, self._cells)
             for start, end in cuts:
                 if start:
                     self._goes_on[block] = len(before)

@@ -161,12 +161,20 @@ class Starweaver(Format):
         if state.structured_output is not MISSING:
             output["Structured output"] = state.structured_output
         used = state.usage
+        cached = {
+            "cache_write_tokens": "Tokens written to a cache",
+            "cache_read_tokens": "Tokens read from a cache",
+        }
         facts = {
             "Run": tuple((name, value) for name, value in run.items() if value is not None),
             "Used so far": (
                 ("Requests to the model", used.requests),
-                ("Tokens written to a cache", used.cache_write_tokens),
-                ("Tokens read from a cache", used.cache_read_tokens),
+                # What is not told is no zero.
+                *(
+                    (name, getattr(used, key))
+                    for key, name in cached.items()
+                    if key in used.model_fields_set
+                ),
             ),
             "Output so far": tuple((n, value) for n, value in output.items() if value is not None),
         }

@@ -1,0 +1,282 @@
+"""A run's steps and conversation as foldable pieces of text; pure, and made in a worker.
+
+A heading stands at the margin, a label at two blanks, and all that an agent wrote further in:
+behind a gutter, or as exact JSON. No text can imitate a heading, a label or another piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import (
+    MISSING,
+    Checkpoint,
+    Counters,
+    Entry,
+    Json,
+    Position,
+    Section,
+    Step,
+)
+from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.ledger.store import Shown
+from lineclear.ui import cells, words
+from lineclear.ui.reading.shown_text import RAW_AT_MOST, cut, exact_text
+from lineclear.ui.reading.wrapping import GUTTER
+
+LABEL = "  "
+"""Stands before a label of ours."""
+INNER = "    "
+"""Stands before all that an agent wrote."""
+UNFOLDED_AT_MOST = 12
+"""Facts of what is said beside the conversation that are unfolded at first."""
+_TITLE_LENGTH = 60
+_ABOUT_LENGTH = 200
+_NAME_LENGTH = 200
+_COLUMN = 24
+"""Characters of names that stand in a column; a longer one pushes its own value aside."""
+_VERBS = {
+    "text": "says",
+    "thinking": "thinks",
+    "call": "calls",
+    "result": "came back from",
+    "media": "attaches",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A heading and what is folded away under it; all of it escaped."""
+
+    title: str
+    about: str
+    """What the heading says besides."""
+    body: str
+    """Lines, none longer than `LINE_LIMIT`, a margin and a mark; "" for nothing."""
+    unfolded: bool = False
+
+
+# --- Lines ----------------------------------------------------------------------------------------
+
+
+def label(text: str) -> str:
+    """A line of ours; TEXT is escaped."""
+    return f"{LABEL}{text}"
+
+
+def text_lines(text: str) -> Iterator[str]:
+    """A text of an agent behind its gutter."""
+    left = text[:RAW_AT_MOST]
+    start = 0
+    # Line by line: splitting a long text would keep all threads waiting.
+    while start <= len(left):
+        end = left.find("\n", start)
+        end = len(left) if end < 0 else end
+        yield from cut(f"{INNER}{GUTTER}{visible_line(left[start:end])}")
+        start = end + 1
+    if len(text) > RAW_AT_MOST:
+        yield label(f"and {len(text) - RAW_AT_MOST:,} more characters, which are in the file")
+
+
+def value_lines(value: Json) -> Iterator[str]:
+    """A JSON value: a text behind its gutter, all else as exact text."""
+    if isinstance(value, str):
+        yield from text_lines(value)
+        return
+    for line in exact_text(value).split("\n"):
+        yield f"{INNER}{line}"
+
+
+def _columns(facts: list[tuple[str, str]]) -> str:
+    """Names and values in two columns; both are escaped."""
+    wide = max((len(name) for name, _ in facts if len(name) <= _COLUMN), default=0)
+    lines = (f"{INNER}{name:<{wide}}  {value}" for name, value in facts)
+    return "\n".join(piece for line in lines for piece in cut(line))
+
+
+def value_text(value: Json) -> str:
+    """A JSON value on one line, a text without quotes."""
+    if isinstance(value, str):
+        return visible_line(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return visible_line(jsontext.compact(value, max_depth=jsontext.MAX_DEPTH_IN).decode("utf-8"))
+
+
+# --- Steps ----------------------------------------------------------------------------------------
+
+
+def step_pieces(steps: tuple[Step, ...]) -> tuple[Piece, ...]:
+    """A run's steps, the newest first and unfolded."""
+    return tuple(
+        Piece(
+            f"{number}  {visible_line(step.tool, _TITLE_LENGTH)}",
+            cells.preview(step.tool_input),
+            "\n".join(_step_lines(step)),
+            unfolded=number == len(steps),
+        )
+        for number, step in reversed(list(enumerate(steps, 1)))
+    )
+
+
+def _step_lines(step: Step) -> Iterator[str]:
+    if step.log:
+        yield label("said before")
+        yield from text_lines(step.log)
+    yield label("was given")
+    yield from value_lines(step.tool_input)
+    yield label("came back")
+    yield from text_lines(step.observation)
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def run_pieces(checkpoint: Checkpoint, kept: Shown | None = None) -> tuple[Piece, ...]:
+    """Where a run stood, what else it says, and its conversation, the newest message first.
+
+    KEPT is the file where it is not the row's own, which has a place of its own.
+    """
+    system = FORMATS[checkpoint.system]
+    found = [_standing(checkpoint, system.counts)]
+    if kept is not None:
+        found.append(_file(kept))
+    found += map(_section, system.sections(checkpoint.document))
+    found += _messages(system.transcript(checkpoint.document))
+    return tuple(found)
+
+
+def _standing(checkpoint: Checkpoint, counts: str) -> Piece:
+    position = checkpoint.position
+    facts = [] if position is None else list(_position(position))
+    if position is not None and position.step not in (None, checkpoint.counters.iteration):
+        facts.append(("Step", f"{position.step:,}"))
+    facts += _budget(counts, checkpoint.counters, checkpoint.limits)
+    facts += _usage(checkpoint)
+    return Piece("Where it stands", "", _columns(facts), unfolded=True)
+
+
+def _position(position: Position) -> Iterator[tuple[str, str]]:
+    if position.node:
+        yield "Stopped at", visible_line(position.node)
+    if position.status:
+        yield "Status", visible_line(position.status)
+    if position.suspended is not None:
+        yield "Suspended", visible_line(position.suspended) or "no reason given"
+    for name, value in position.cursors:
+        yield visible_line(name, _NAME_LENGTH), value_text(value)
+    yield "Run", visible_line(position.run_id)
+    if position.conversation_id:
+        yield "Conversation", visible_line(position.conversation_id)
+    if position.checkpoint_id:
+        yield "Checkpoint", visible_line(position.checkpoint_id)
+    if position.written_ms is not None:
+        yield "Written", _instant(position.written_ms)
+
+
+def _instant(milliseconds: int) -> str:
+    try:
+        at = datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone()
+    except (OverflowError, ValueError, OSError):
+        return f"{milliseconds:,} ms since 1970"
+    return f"{at:%Y-%m-%d %H:%M:%S} by the agent's clock"
+
+
+def _budget(counts: str, used: Counters, limits: Counters) -> Iterator[tuple[str, str]]:
+    yield counts.capitalize(), _of(used.iteration, limits.iteration)
+    yield "Tool calls", _of(used.tool_calls, limits.tool_calls)
+    yield "Tokens", _of(used.tokens, limits.tokens)
+
+
+def _of(number: int | None, limit: int | None) -> str:
+    told = "not reported" if number is None else f"{number:,}"
+    return told if limit is None else f"{told} of {limit:,}"
+
+
+def _usage(checkpoint: Checkpoint) -> Iterator[tuple[str, str]]:
+    usage = checkpoint.usage
+    if usage is not None:
+        yield "Tokens in", _of(usage.tokens_in, None)
+        yield "Tokens out", _of(usage.tokens_out, None)
+        yield "Tokens by cache", _of(usage.cache, None)
+
+
+def _file(kept: Shown) -> Piece:
+    path = path_text(kept.path or kept.store)
+    facts = [
+        ("File", visible_line(path)),
+        ("SHA-256", kept.sha256),
+        ("Size", words.size(len(kept.raw))),
+    ]
+    if kept.file is not None:
+        changed = datetime.fromtimestamp(kept.file.identity.mtime_ns / 1e9, UTC).astimezone()
+        facts.append(("Changed", f"{changed:%Y-%m-%d %H:%M:%S}"))
+    return Piece("File", visible_line(path, _ABOUT_LENGTH), _columns(facts))
+
+
+def _section(section: Section) -> Piece:
+    facts = [(visible_line(name, _NAME_LENGTH), value_text(value)) for name, value in section.facts]
+    about = " \u00b7 ".join(f"{name}: {visible_line(value, 40)}" for name, value in facts[:3])
+    return Piece(
+        visible_line(section.title, _TITLE_LENGTH),
+        about,
+        _columns(facts),
+        unfolded=len(facts) <= UNFOLDED_AT_MOST,
+    )
+
+
+# --- Conversation ---------------------------------------------------------------------------------
+
+
+def _messages(entries: tuple[Entry, ...]) -> list[Piece]:
+    tools = {entry.call_id: entry.tool for entry in entries if entry.kind == "call"}
+    by_number: dict[int, list[Entry]] = {}
+    for entry in entries:
+        by_number.setdefault(entry.message, []).append(entry)
+    if not by_number:
+        return [Piece("Conversation", "no message yet", "")]
+    newest = max(by_number)
+    return [
+        _message(number, by_number[number], tools, unfolded=number == newest)
+        for number in sorted(by_number, reverse=True)
+    ]
+
+
+def _message(number: int, entries: list[Entry], tools: dict[str, str], *, unfolded: bool) -> Piece:
+    role = visible_line(entries[0].role, _TITLE_LENGTH)
+    about = " \u00b7 ".join(_summary(entry, tools) for entry in entries[:3])
+    body = "\n".join(line for entry in entries for line in _entry_lines(entry, tools))
+    return Piece(f"{number}  {role}", about, body, unfolded=unfolded)
+
+
+def _tool_of(entry: Entry, tools: dict[str, str]) -> str:
+    return visible_line(entry.tool or tools.get(entry.call_id, "") or "a tool", _TITLE_LENGTH)
+
+
+def _summary(entry: Entry, tools: dict[str, str]) -> str:
+    if entry.kind == "call":
+        return f"calls {_tool_of(entry, tools)} {cells.preview(entry.content)}".rstrip()
+    said = visible_line(entry.text.strip(), 100)
+    if entry.kind == "result":
+        told = "failed" if entry.is_error else "came back"
+        return f"{_tool_of(entry, tools)} {told}: {said}"
+    return said if entry.kind == "text" else f"{_VERBS.get(entry.kind, entry.kind)} {said}"
+
+
+def _entry_lines(entry: Entry, tools: dict[str, str]) -> Iterator[str]:
+    verb = _VERBS.get(entry.kind, "other")
+    named = f" ({visible_line(entry.call_id, _NAME_LENGTH)})" if entry.call_id else ""
+    if entry.kind in ("call", "result"):
+        failed = ", which failed" if entry.is_error else ""
+        yield label(f"{verb} {_tool_of(entry, tools)}{named}{failed}")
+    else:
+        yield label(f"{verb}{named}")
+    if entry.content is not MISSING:
+        yield from value_lines(entry.content)
+    elif entry.text or entry.kind in ("text", "result"):
+        yield from text_lines(entry.text)
