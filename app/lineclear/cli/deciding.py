@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from lineclear.cli import advice
+from lineclear.cli import advice, recording
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.selection import detail_of
 from lineclear.cli.terminal import Terminal
@@ -16,7 +16,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox import deciding
+from lineclear.core.inbox import answers, deciding
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.settings import Settings
@@ -45,7 +45,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     settings, detail = detail_of(options)
     match options.command:
         case "take-back":
-            deciding.take_back(detail, settings)
+            with recording.decided(settings, detail.row, None, terminal):
+                deciding.take_back(detail, settings)
             _tell(options, terminal, detail, "Taken back: nothing runs.", {"taken_back": True})
         case "answer":
             _answer(options, terminal, settings, detail, arguments)
@@ -90,7 +91,8 @@ def _decide(
 ) -> None:
     despite = frozenset(getattr(options, "despite", ()))
     verdict = _verdict(options, arguments)
-    decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
+    with recording.decided(settings, detail.row, verdict.nonce, terminal):
+        decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
     if decision.verdict == "deny":
         told = f"Denied. {advice.after_denial(detail.row)}"
     elif decision.verdict == "modify":
@@ -113,7 +115,8 @@ def _verdict(options: argparse.Namespace, arguments: Json) -> Verdict:
 def _resolve(
     options: argparse.Namespace, terminal: Terminal, settings: Settings, detail: Detail
 ) -> None:
-    outcome = deciding.resolve(detail, options.resolution, options.note, settings)
+    with recording.decided(settings, detail.row, None, terminal):
+        outcome = deciding.resolve(detail, options.resolution, options.note, settings)
     told = _RESOLUTIONS[options.resolution]
     if detail.row.process is Process.DEAD:
         told += f" {advice.how_to_go_on(detail.row)}"
@@ -128,9 +131,9 @@ def _answer(
     response: Json,
 ) -> None:
     despite = frozenset(options.despite)
-    decision = deciding.answer(
-        detail, options.status, response, Origin.CLI, settings, note=options.note, despite=despite
-    )
+    verdict = answers.verdict_of(detail.row, options.status, response, note=options.note)
+    with recording.decided(settings, detail.row, verdict.nonce, terminal):
+        decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
     told = f"Answered: {options.status}. {advice.after_approval(detail.row)}"
     _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
 

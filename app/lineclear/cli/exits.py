@@ -31,6 +31,8 @@ class Exit(IntEnum):
     """A call may have run: its process died between start and outcome."""
     AGENT_ERROR = 8
     """The agent's own code failed."""
+    BROKEN = 9
+    """`history verify`: a row of the history is not what was recorded; the first one is named."""
     INTERRUPTED = 130
     """Ctrl-C."""
     PIPE_CLOSED = 141

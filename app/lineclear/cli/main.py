@@ -22,7 +22,7 @@ Command = Callable[[argparse.Namespace, Terminal], int]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and give its exit code; only `--help` and usage errors raise SystemExit."""
     parser = parsing.parser()
-    options = parser.parse_args(argv)
+    options = parser.parse_args(parsing.spelled_out(sys.argv[1:] if argv is None else argv))
     if options.command is None:
         parser.print_help(sys.stderr)
         return Exit.USAGE
@@ -91,6 +91,10 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
 
             env = frozen.original_environment(os.environ)
             return lambda options, _: outputlog.run(options.argv, env)
+        case "history":
+            from lineclear.cli import history
+
+            return history.run
         case "config":
             from lineclear.cli import configuring
 

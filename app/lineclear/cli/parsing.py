@@ -21,6 +21,7 @@ exit codes:
   6  another process holds it
   7  the call may have run
   8  the agent's own error
+  9  the history's chain is broken (the first broken row is named)
 """
 
 _DESCRIPTION: Final = """\
@@ -81,6 +82,7 @@ def parser() -> Parser:
     _looking(commands)
     _deciding(commands)
     _agents(commands)
+    _history(commands)
     _machine(commands)
     _internal(commands)
     return top
@@ -266,6 +268,101 @@ def _agents(commands: Commands[Parser]) -> None:
     demo.add_argument(
         "--no-window", action="store_true", help="start the agents only, answer with this command"
     )
+
+
+_HISTORY: Final = """\
+What was decided, by whom, what they saw of it, and how it ended. Without an action: `list`.
+
+A FILTER is words, all of which must fit, and fields: tool:bash agent:refund by:alice
+ended:failed verdict:denied end:unseen found:yes since:2d until:2026-11-29 "rm -rf"
+A minus excludes, after --: lineclear history -- -tool:read
+"""
+_HISTORY_ACTIONS: Final = ("list", "totals", "export", "verify", "merge", "path")
+
+
+def spelled_out(argv: Sequence[str]) -> list[str]:
+    """Put in the action that `history` takes when none is named."""
+    words = list(argv)
+    if words[:1] == ["history"] and not {*words[1:2]} & {*_HISTORY_ACTIONS, "-h", "--help"}:
+        words.insert(1, "list")
+    return words
+
+
+def _history(commands: Commands[Parser]) -> None:
+    history = _add(commands, "history", "what was decided, and how it ended", description=_HISTORY)
+    actions = history.add_subparsers(
+        dest="action", metavar="ACTION", title="actions", parser_class=Parser
+    )
+    listing = _add(actions, "list", "print decisions, newest first", json=True, sources=True)
+    _add_filter(listing)
+    listing.add_argument("--limit", type=_number, default=50, metavar="N", help="how many; 0: all")
+    listing.add_argument(
+        "--gaps", action="store_true", help="also when nobody watched, and what was removed"
+    )
+    totals = _add(actions, "totals", "add decisions up", json=True, sources=True)
+    _add_filter(totals)
+    totals.add_argument(
+        "--by",
+        choices=["person", "tool", "agent", "end"],
+        default="person",
+        help="end: whether the end of the call had been in view; default: person",
+    )
+    export = _add(
+        actions,
+        "export",
+        "write decisions to a file",
+        sources=True,
+        description="Write decisions to a file: .csv, or .jsonl for JSON Lines. In CSV no cell\n"
+        "begins as a formula does. An existing file is left alone unless --replace is given.",
+    )
+    export.add_argument("file", metavar="FILE", help="where to, - for standard output")
+    _add_filter(export)
+    export.add_argument("--format", choices=["csv", "jsonl"], help="default: by the file's name")
+    export.add_argument(
+        "--arguments", action="store_true", help="also arguments, answers and results"
+    )
+    export.add_argument("--replace", action="store_true", help="replace a file that is there")
+    verify = _add(
+        actions,
+        "verify",
+        "check that nothing was changed or removed",
+        json=True,
+        description="Check the hash of every row and the chain that they form. 0: intact;\n"
+        "9: broken, the first broken row is named; 5: there is no history.",
+    )
+    verify.add_argument(
+        "--noted",
+        metavar="HASH",
+        help="a last hash that was printed before: it must still be there",
+    )
+    verify.add_argument(
+        "--file", metavar="FILE", help="another history, for example one that was kept aside"
+    )
+    merge = _add(
+        actions,
+        "merge",
+        "take in the history of another machine",
+        json=True,
+        description="Take in the history of another machine, or one that was kept aside. Its\n"
+        "chains are verified before; its rows keep their origin; twice is once.",
+    )
+    merge.add_argument("file", metavar="OTHER.db")
+    _add(actions, "path", "print where the history stands", json=True)
+
+
+def _add_filter(command: Parser) -> None:
+    command.add_argument("filter", nargs="*", metavar="FILTER", help="see `lineclear history -h`")
+    command.add_argument(
+        "--no-look",
+        action="store_true",
+        help="do not look for what the stores hold beyond the history",
+    )
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number")
+    return int(text)
 
 
 def _machine(commands: Commands[Parser]) -> None:

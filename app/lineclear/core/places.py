@@ -16,7 +16,7 @@ def absolute(path: str | os.PathLike[str]) -> Path:
 
 
 def home() -> Path:
-    """The folder of settings and history: $LINECLEAR_HOME, else the platform's config folder.
+    """The folder of the settings: $LINECLEAR_HOME, else the platform's config folder.
 
     Raises LineclearError (`home_relative`).
     """
@@ -24,6 +24,17 @@ def home() -> Path:
     if own is not None:
         return own
     return platformdirs.user_config_path("lineclear", appauthor=False)
+
+
+def state() -> Path:
+    """The folder of the history: $LINECLEAR_HOME, else the platform's folder for lasting state.
+
+    Raises LineclearError (`home_relative`).
+    """
+    own = _own_home()
+    if own is not None:
+        return own
+    return platformdirs.user_state_path("lineclear", appauthor=False)
 
 
 def default_source() -> Path:

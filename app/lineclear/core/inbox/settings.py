@@ -102,6 +102,8 @@ class Settings(BaseModel):
     """How long an approval holds while its agent lives, seconds."""
     valid_dead_s: float = Field(default=7 * 86400.0, gt=0, le=MAX_VALID_S)
     """How long an approval holds when its agent is dead or unknown, seconds."""
+    history_days: int | None = Field(default=None, ge=1, le=36_500)
+    """How long the history keeps a row, days; None: for ever."""
     letters: bool = True
     """Single-letter shortcuts in the window."""
     after_decision: Literal["stay", "next"] = "stay"

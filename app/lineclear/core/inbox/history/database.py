@@ -1,0 +1,295 @@
+"""The file of the history: opened, made, or kept aside when it cannot be used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.history.entry import COLUMNS, NUMBERS
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import state
+
+FILE_NAME: Final = "history.db"
+APPLICATION_ID: Final = 0x4C434869
+"""Marks a database as a history of Lineclear: the letters LCHi."""
+SCHEMA_VERSION: Final = 1
+BUSY_S: Final = 10.0
+"""How long a writer waits for another one."""
+_OURS: Final = frozenset({APPLICATION_ID, APPLICATION_ID - (1 << 32)})
+_DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PRIMARY: Final = 0xFF
+"""The part of an extended result code that names the kind."""
+_BESIDE: Final = ("-wal", "-shm", "-journal")
+
+_INDEXES: Final = {
+    "entry_time": "at, origin, seq",
+    "entry_tool": "tool, at, origin, seq",
+    "entry_agent": "agent, at, origin, seq",
+    "entry_person": "by_name, by_uid, at, origin, seq",
+    "entry_ended": "ended, at, origin, seq",
+    "entry_end_seen": "end_seen, at, origin, seq",
+    "entry_store": "store, call, fact",
+    "entry_recorded": "origin, recorded_at",
+}
+
+
+def history_path() -> Path:
+    """Where this user's history stands; the file may be absent."""
+    return state() / FILE_NAME
+
+
+def _schema() -> Iterator[str]:
+    columns = ", ".join(
+        f"{name} {'INTEGER' if name in NUMBERS else 'BLOB' if name in ('prev', 'hash') else 'TEXT'}"
+        for name in COLUMNS
+    )
+    yield f"CREATE TABLE entries ({columns})"
+    yield "CREATE UNIQUE INDEX entry_place ON entries (origin, seq)"
+    yield "CREATE UNIQUE INDEX entry_ident ON entries (ident, fact, origin) WHERE ident IS NOT NULL"
+    for name, of in _INDEXES.items():
+        yield f"CREATE INDEX {name} ON entries ({of})"
+    yield "CREATE TABLE heads (origin TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL)"
+    # What follows is no history: it only saves work, or tells this program's own runs apart.
+    yield "CREATE TABLE here (origin TEXT NOT NULL)"
+    yield "CREATE TABLE intents (nonce TEXT PRIMARY KEY, at TEXT NOT NULL)"
+    yield "CREATE TABLE looks (store TEXT PRIMARY KEY, stamp TEXT NOT NULL)"
+    yield "CREATE TABLE watchers (id TEXT PRIMARY KEY, owner TEXT NOT NULL, beat TEXT NOT NULL)"
+
+
+class Unusable(LineclearError):
+    """A file that is no history this program can use; `code`: damaged, foreign, newer."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the history at PATH, or make it; the transaction is always explicit.
+
+    Raises Unusable, whatever stands there is then as it was, and LineclearError
+    (`history_unreadable`).
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # The file is private from its first moment; SQLite itself would follow the umask.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as why:
+        raise _unreadable(path, why.strerror or str(why)) from why
+    connection = _opened(path, mode="rw")
+    try:
+        if _kind_of(connection, path) == "new":
+            _make(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a history that stands, to read it alone; nothing is made, moved or changed.
+
+    Raises Unusable, and LineclearError (`history_absent`, `history_unreadable`).
+    """
+    if not path.exists():
+        raise LineclearError(f"There is no history yet: {path_text(path)}.", code="history_absent")
+    connection = _opened(path, mode="ro")
+    try:
+        with told(path):
+            connection.execute("PRAGMA query_only = ON")
+            connection = _readable(connection, path)
+        kind = _kind_of(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    if kind == "new":
+        connection.close()
+        raise LineclearError(
+            f"There is no history yet in {path_text(path)}.", code="history_absent"
+        )
+    return connection
+
+
+def connect_or_set_aside(
+    path: Path, say: Callable[[str, str], None]
+) -> tuple[sqlite3.Connection, Path]:
+    """Open or make the history; what cannot be used is kept aside and told, never overwritten.
+
+    A damaged or foreign file gets a name of its own and a new history begins. A newer program's
+    file stays where it is, because that program may be using it, and this one keeps its rows in a
+    file beside it. SAY is given a sentence, and the path of what was kept aside. Gives the
+    connection and the path of its file. Raises LineclearError (`history_unreadable`).
+    """
+    try:
+        return connect(path), path
+    except Unusable as why:
+        if why.code == "history_newer":
+            beside = path.with_name(f"{path.stem}-{SCHEMA_VERSION}{path.suffix}")
+            if beside == path:
+                raise
+            say(f"{why.sentence} This one keeps its own in {path_text(beside)}.", path_text(path))
+            return connect_or_set_aside(beside, say)
+        kept = set_aside(path)
+        say(
+            f"{why.sentence} It is kept as {path_text(kept)}, and a new history begins; what the"
+            " stores still hold is found again.",
+            path_text(kept),
+        )
+        return connect(path), path
+
+
+def set_aside(path: Path) -> Path:
+    """Give a file that cannot be used a name of its own, with what SQLite keeps beside it.
+
+    Raises LineclearError (`history_unreadable`) where it cannot be renamed.
+    """
+    kept = next(name for name in _names_aside(path) if not _stands(name))
+    try:
+        path.rename(kept)
+        for end in _BESIDE:
+            with contextlib.suppress(FileNotFoundError):
+                path.with_name(path.name + end).rename(kept.with_name(kept.name + end))
+    except OSError as why:
+        raise _unreadable(path, why.strerror or str(why)) from why
+    return kept
+
+
+def _names_aside(path: Path) -> Iterator[Path]:
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S}"
+    yield path.with_name(f"{path.name}.aside-{stamp}")
+    for number in count(2):
+        yield path.with_name(f"{path.name}.aside-{stamp}-{number}")
+
+
+def _stands(path: Path) -> bool:
+    return any(os.path.lexists(path.with_name(path.name + end)) for end in ("", *_BESIDE))
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into a sentence about the history at PATH.
+
+    Raises Unusable (`history_damaged`), LineclearError (`history_busy`, `history_unwritable`).
+    """
+    try:
+        yield
+    except sqlite3.Error as why:
+        kind = getattr(why, "sqlite_errorcode", 0) & _PRIMARY
+        name = path_text(path)
+        if kind in _DAMAGED:
+            raise Unusable(f"The history {name} is damaged.", code="history_damaged") from why
+        if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise LineclearError(
+                f"The history {name} is in use by another program for more than"
+                f" {BUSY_S:.0f} s; try again.",
+                code="history_busy",
+            ) from why
+        if kind == sqlite3.SQLITE_FULL:
+            raise LineclearError(
+                f"Nothing was added to the history {name}: the disk is full; free space there.",
+                code="history_unwritable",
+            ) from why
+        raise LineclearError(
+            f"The history {name} cannot be used: {why}.", code="history_unwritable"
+        ) from why
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Write all or nothing, alone among all processes; raises what `told` raises."""
+    with told(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
+            raise
+
+
+def _opened(path: Path, *, mode: str) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    connection = None
+    try:
+        with told(path):
+            connection = sqlite3.connect(
+                uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            )
+            # A byte that is no text any more must show as a change, not stop the reading.
+            connection.text_factory = _text
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            if mode == "rw":
+                connection.execute("PRAGMA synchronous = NORMAL")
+                # What retention removes is not to be found in the file any more.
+                connection.execute("PRAGMA secure_delete = ON")
+        return connection
+    except LineclearError:
+        if connection is not None:
+            connection.close()
+        raise
+
+
+def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
+    """Give a connection that can read; on read-only media SQLite has no room for its own files."""
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.OperationalError as why:
+        kind = getattr(why, "sqlite_errorcode", 0) & _PRIMARY
+        if kind != sqlite3.SQLITE_CANTOPEN or path.with_name(path.name + "-wal").exists():
+            raise
+        connection.close()
+        return _opened(path, mode="ro&immutable=1")
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _kind_of(connection: sqlite3.Connection, path: Path) -> str:
+    """Tell `new` (nothing was ever put in) from `ours`; raises Unusable for all else."""
+    with told(path):
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    name = path_text(path)
+    if application == 0 and version == 0 and not tables:
+        return "new"
+    if application not in _OURS:
+        raise Unusable(f"{name} is a database, but no history.", code="history_foreign")
+    if version > SCHEMA_VERSION:
+        raise Unusable(f"The history {name} is a newer Lineclear's.", code="history_newer")
+    with told(path):
+        try:
+            connection.execute("SELECT seq, hash FROM heads LIMIT 1").fetchone()
+            connection.execute(f"SELECT {', '.join(COLUMNS)} FROM entries LIMIT 1").fetchone()  # noqa: S608  (constants)
+        except sqlite3.OperationalError as why:
+            if getattr(why, "sqlite_errorcode", 0) & _PRIMARY == sqlite3.SQLITE_ERROR:
+                raise Unusable(f"The history {name} is damaged.", code="history_damaged") from why
+            raise
+    return "ours"
+
+
+def _make(connection: sqlite3.Connection) -> None:
+    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
+    with told(path):
+        # Another process may be making it too: whoever is second finds it made.
+        connection.execute("PRAGMA journal_mode = WAL")
+    with transaction(connection, path):
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+            for statement in _schema():
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _unreadable(path: Path, why: str) -> LineclearError:
+    return LineclearError(
+        f"The history {path_text(path)} cannot be opened: {why}.", code="history_unreadable"
+    )
