@@ -24,7 +24,9 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.ledger import presence
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.presence import Reader
 from lineclear.core.ledger.records import Decision, Outcome, Person
 from lineclear.ui.reading.prepared import Prepared, prepare
 
@@ -178,6 +180,29 @@ class Bridge(QObject):
             )
 
         await self._in(self._writers, start)
+
+    # --- Colleagues -----------------------------------------------------------------------------
+
+    def tell_reading(self, row: Row | None) -> None:
+        """Let colleagues know what is being read here; None for nothing."""
+        name = self.me().name
+        if row is None:
+            self._watcher.tell_reading(name, None)
+        else:
+            self._watcher.tell_reading(name, row.source, row.id)
+
+    async def readers(self) -> dict[str, tuple[Reader, ...]]:
+        """Give what colleagues read in the watched sources, by the call's id."""
+        sources = [one.path for one in self.settings.sources if not one.paused]
+
+        def read() -> dict[str, tuple[Reader, ...]]:
+            found: dict[str, tuple[Reader, ...]] = {}
+            for source in sources:
+                for one in presence.readers(source):
+                    found[one.call] = (*found.get(one.call, ()), one)
+            return found
+
+        return await self._in(self._readers, read)
 
     # --- Settings -------------------------------------------------------------------------------
 

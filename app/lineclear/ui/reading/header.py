@@ -29,6 +29,7 @@ class Header(QWidget):
         super().__init__(parent)
         self._look = look
         self._argv: tuple[str, ...] = ()
+        self._facts = self._readers = ""
         self.whole = True
         """The tool's name is shown whole."""
         self.title = WholeLabel(name="title")
@@ -67,15 +68,24 @@ class Header(QWidget):
         title = visible_line(row.tool, TITLE_MOST) if row.tool else _untitled(row)
         self.whole = len(visible_line(row.tool or "")) <= TITLE_MOST
         _set(self.title, title)
-        facts = words.header_facts(row, now, argv)
-        _set(self.facts, facts)
-        self.facts.setToolTip(tooltip(f"{facts} \u00b7 {row.store}"))
+        self._facts = words.header_facts(row, now, argv)
+        self._show_facts()
+        self.facts.setToolTip(tooltip(f"{self._facts} \u00b7 {row.store}"))
         _set(self.standing, told or standing(row, now, me, resumed=resumed))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )
         self.standing.set_tone(tone)
         self.budgets.show_row(row)
+
+    def _show_facts(self) -> None:
+        told = f"{self._readers} \u00b7 {self._facts}" if self._readers else self._facts
+        _set(self.facts, told)
+
+    def show_readers(self, sentence: str) -> None:
+        """Say who else reads it, "" for nobody; in the line that is there: nothing moves."""
+        self._readers = sentence
+        self._show_facts()
 
 
 def _set(label: PlainLabel, text: str) -> None:

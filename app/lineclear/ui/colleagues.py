@@ -1,0 +1,70 @@
+"""Who else reads which call: told to colleagues of the same sources, and asked of them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.presence import Reader
+from lineclear.ui import words
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.tasks import Tasks
+
+LOOK_MS = 2_000
+
+
+class Colleagues(QObject):
+    """Advice only: no decision depends on it.
+
+    Signals:
+        changed: somebody else began or stopped reading something.
+    """
+
+    changed = Signal()
+
+    def __init__(self, bridge: Bridge, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._bridge = bridge
+        self._tasks = tasks
+        self._readers: dict[str, tuple[Reader, ...]] = {}
+        self._told = ""
+        self._looking = False
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_MS)
+        self._timer.timeout.connect(self.look)
+        self._timer.start()
+
+    def tell(self, row: Row | None) -> None:
+        """Say what is being read in this window; None: nothing, or nobody is before it."""
+        call = "" if row is None else row.id
+        if call != self._told:
+            self._told = call
+            self._bridge.tell_reading(row)
+
+    def look(self) -> None:
+        """Ask what the others read, away from the window's thread."""
+        if not self._looking:
+            self._looking = True
+            self._tasks.start(self._look(), name="see what colleagues read")
+
+    async def _look(self) -> None:
+        try:
+            found = await self._bridge.readers()
+        finally:
+            self._looking = False
+        if found != self._readers:
+            self._readers = found
+            self.changed.emit()
+
+    def read_by_others(self, row_id: str) -> bool:
+        """Whether a colleague has this call before them."""
+        return row_id in self._readers
+
+    def sentence(self, row_id: str) -> str:
+        """Who reads it, in words; "" for nobody."""
+        names = [words.name(one.name, f"uid {one.uid}") for one in self._readers.get(row_id, ())]
+        if not names:
+            return ""
+        if len(names) > 2:
+            return f"{names[0]} and {len(names) - 1} others are reading this"
+        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} reading this"
