@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import offers
 from lineclear.ui.offers import Offer
 from lineclear.ui.reading import editors
 from lineclear.ui.reading.editors import Question
 from lineclear.ui.reading.pane import ReadingPane
-
-_MODIFY = "modify"
+from lineclear.ui.reading.prepared import Prepared
 
 
 class Asking(QObject):
@@ -40,8 +40,9 @@ class Asking(QObject):
         """Asked is whether the operator knows that nothing runs."""
         pane.editor.sent.connect(self.sent)
         pane.editor.left.connect(self.close_question)
-        pane.modify.left.connect(self.close_modify)
-        pane.modify.reviewing.connect(self._reviewing)
+        for each in pane.reviewed:
+            each.left.connect(self.close_reviewed)
+            each.reviewing.connect(self._reviewing)
 
     def turn_to(self, call: str) -> None:
         """Close everything, and belong to another call from now on."""
@@ -57,35 +58,52 @@ class Asking(QObject):
         return self._pane.editor.question is editors.DENY
 
     @property
-    def modifying(self) -> bool:
-        """The modify editor is open, in its text or its review."""
-        return self._pane.modifying()
+    def reviewing(self) -> bool:
+        """What was written is shown as a whole and can be given."""
+        editing = self._pane.editing
+        return editing is not None and editing.in_review()
 
     @property
-    def reviewing(self) -> bool:
-        """The differences are shown and can be approved."""
-        return self.modifying and self._pane.modify.in_review()
+    def flagged(self) -> bool:
+        """What is reviewed raises a Stop warning by itself."""
+        editing = self._pane.editing
+        return editing is not None and editing.in_review() and editing.flagged
 
     @property
     def stage(self) -> str:
         """What beside the call itself a verdict would be about, "" for nothing."""
-        return "edit" * self.modifying + "review" * self.reviewing + "word" * self.word
+        editing = self._pane.editing
+        name = "" if editing is None else editing.name
+        return name + "review" * self.reviewing + "word" * self.word
 
-    def offer(self, row: Row) -> Offer | None:
-        """What there is to decide on while an editor is open, None when none is."""
+    def offer(self, row: Row, decided: int = 0, together: int = 1) -> Offer | None:
+        """What there is to decide on while an editor is open, None when none is.
+
+        DECIDED and TOGETHER are those of `offers.offer`.
+        """
         if self.denying:
             return Offer(offers.denying(row))
-        if self.modifying:
-            return offers.modifying(reviewed=self.reviewing, flagged=self._pane.modify.flagged)
-        return None
+        editing = self._pane.editing
+        if editing is None:
+            return None
+        if editing is self._pane.answer:
+            made = offers.answering(row, reviewed=self.reviewing, flagged=editing.flagged)
+        else:
+            made = offers.modifying(reviewed=self.reviewing, flagged=editing.flagged)
+        return offers.held(made, decided, together) if made.approve else made
 
-    @property
-    def changed_arguments(self) -> Json:
-        """The arguments as they were reviewed."""
-        return self._pane.modify.value
+    def verdict(self) -> Verdict | None:
+        """What is given now: what is under review, or an approval as asked; None: nothing is."""
+        editing = self._pane.editing
+        if editing is None:
+            return Verdict("approve")
+        return editing.verdict() if editing.in_review() else None
 
     def has_text(self) -> bool:
-        """Whether something stands in an open question."""
+        """Whether the operator has written something that is not sent."""
+        editing = self._pane.editing
+        if editing is not None and editing.written():
+            return True
         return self._pane.editor.question is not None and bool(self._pane.editor.typed().strip())
 
     # --- Opening --------------------------------------------------------------------------------
@@ -93,14 +111,23 @@ class Asking(QObject):
     def ask(self, question: Question) -> None:
         """Open a question below the call, with its draft."""
         self._keep()
-        self._pane.editor.ask(question, self._drafts.get((self._call, question.name), ""))
+        self._pane.editor.ask(question, self._draft(question.name))
         self.changed.emit()
 
     def modify(self, asked: Json, refuse: Callable[[Json], None] | None = None) -> None:
         """Open the modify editor, with its draft; REFUSE raises for what cannot be approved."""
         self.close_question()
-        self._pane.show_modify(on=True)
-        self._pane.modify.edit(asked, self._drafts.get((self._call, _MODIFY), ""), refuse)
+        editor = self._pane.modify
+        self._pane.show_reviewed(editor)
+        editor.edit(asked, self._draft(editor.name), refuse)
+        self.changed.emit()
+
+    def answer(self, prepared: Prepared) -> None:
+        """Open the editor of a result that the agent gets in place of a run, with its draft."""
+        self.close_question()
+        editor = self._pane.answer
+        self._pane.show_reviewed(editor)
+        editor.edit(prepared, self._draft(editor.name))
         self.changed.emit()
 
     def ask_word(self) -> None:
@@ -109,11 +136,11 @@ class Asking(QObject):
         self.changed.emit()
 
     def submit(self) -> None:
-        """Ctrl+Enter: send the answer, or review the changes."""
+        """Ctrl+Enter: send the reason, or review what was written."""
         if self._pane.editor.question is not None:
             self._pane.editor.send(Origin.KEY)
-        elif self.modifying and not self.reviewing:
-            self._pane.modify.submit()
+        elif self._pane.editing is not None and not self.reviewing:
+            self._pane.editing.submit()
 
     def _reviewing(self, on: bool) -> None:
         self.changed.emit()
@@ -130,10 +157,10 @@ class Asking(QObject):
             self.changed.emit()
             self.left.emit()
 
-    def close_modify(self) -> None:
-        """Close the modify editor; what was typed stays as a draft."""
+    def close_reviewed(self) -> None:
+        """Close the editor in the place of the tabs; what was typed stays as a draft."""
         self._keep()
-        self._pane.show_modify(on=False)
+        self._pane.show_reviewed(None)
         self.changed.emit()
         self.left.emit()
 
@@ -141,16 +168,17 @@ class Asking(QObject):
         """Close all without a word."""
         self.word = False
         self._pane.editor.close_question()
-        self._pane.show_modify(on=False)
+        self._pane.show_reviewed(None)
 
     def back(self) -> bool:
         """Esc: close the innermost editor; False when none is open."""
         if self._pane.editor.question is not None:
             self.close_question()
-        elif self.reviewing:
-            self._pane.modify.edit_again()
-        elif self.modifying:
-            self.close_modify()
+        elif (editing := self._pane.editing) is not None:
+            if editing.in_review():
+                editing.edit_again()
+            else:
+                self.close_reviewed()
         elif self.word:
             self.word = False
             self.changed.emit()
@@ -161,6 +189,8 @@ class Asking(QObject):
     def freeze(self) -> None:
         """Keep what was typed to be read and copied, but not sent."""
         self._pane.editor.freeze(frozen=True)
+        if self._pane.editing is not None:
+            self._pane.editing.freeze()
 
     # --- Drafts ---------------------------------------------------------------------------------
 
@@ -168,8 +198,12 @@ class Asking(QObject):
         question = self._pane.editor.question
         if question is not None:
             self._drafts[self._call, question.name] = self._pane.editor.typed()
-        if self.modifying:
-            self._drafts[self._call, _MODIFY] = self._pane.modify.draft()
+        editing = self._pane.editing
+        if editing is not None:
+            self._drafts[self._call, editing.name] = editing.draft()
+
+    def _draft(self, name: str) -> str:
+        return self._drafts.get((self._call, name), "")
 
     def forget(self, call: str) -> None:
         """Drop the drafts of a call that is decided."""

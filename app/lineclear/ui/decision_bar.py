@@ -9,8 +9,8 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 from lineclear.ui.arming import Act, Readiness
 from lineclear.ui.buttons import ApproveButton, DecisionButton
-from lineclear.ui.labels import PlainLabel
-from lineclear.ui.offers import Offer
+from lineclear.ui.labels import PlainLabel, tooltip
+from lineclear.ui.offers import ABOUT_ANSWER, Offer
 
 APART = 96
 """Pixels between what denies and what approves."""
@@ -21,8 +21,8 @@ class DecisionBar(QWidget):
 
     Signals:
         wanted(str, Origin): the name of a button and by what it was pressed: `approve`, `deny`,
-            `modify`, `takeBack`, `resume`, `setCommand`, `itRan`, `itDidNotRun`, `askAgain`,
-            `leaveIt`.
+            `modify`, `answer`, `takeBack`, `resume`, `setCommand`, `itRan`, `itDidNotRun`,
+            `askAgain`, `leaveIt`.
     """
 
     wanted = Signal(str, object)
@@ -36,6 +36,8 @@ class DecisionBar(QWidget):
         self.resume = ApproveButton(look, "Resume", "resume")
         self.deny = DecisionButton("Deny\u2026", "deny")
         self.modify = DecisionButton("Modify\u2026", "modify")
+        self.answer = DecisionButton("Answer\u2026", "answer")
+        self.answer.setToolTip(tooltip(ABOUT_ANSWER))
         self.take_back = DecisionButton("Take back", "takeBack")
         self.it_ran = DecisionButton("It ran\u2026", "itRan")
         self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")
@@ -47,6 +49,7 @@ class DecisionBar(QWidget):
         left = (
             self.deny,
             self.modify,
+            self.answer,
             self.take_back,
             self.it_ran,
             self.it_did_not,
@@ -89,6 +92,7 @@ class DecisionBar(QWidget):
             self.resume: bool(offer.resume),
             self.deny: offer.deny,
             self.modify: offer.modify,
+            self.answer: offer.answer,
             self.take_back: offer.take_back,
             self.it_ran: offer.resolve,
             self.it_did_not: offer.resolve,

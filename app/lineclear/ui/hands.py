@@ -106,7 +106,7 @@ class Hands(QObject):
     def _second_press(self, act: Act) -> bool:
         if self._announced.again(f"{self._call}:{act.value}"):
             return True
-        told = f"{self._offer.sentence} Press again to {act.value}."
+        told = f"{self._offer.sentence} Press again to {offers.doing(act, self._offer)}."
         self.told.emit(told, None)
         self._announce(told)
         return False

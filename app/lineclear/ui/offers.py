@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.answers import takes_answer
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
@@ -26,6 +27,10 @@ class Offer:
     """Approving also starts the resume command."""
     deny: bool = False
     modify: bool = False
+    answer: bool = False
+    """A result can be given in place of a run."""
+    doing: str = ""
+    """What Enter does after the letter of the approving button, where that is no approval."""
     take_back: bool = False
     resume: str = ""
     """Label of the resume button; "" when there is none."""
@@ -36,6 +41,7 @@ class Offer:
     """Nothing can resume this agent yet: offer to set a command."""
 
 
+ABOUT_ANSWER = "Give this result to the agent; the tool does not run."
 MODIFYING = Offer("Nothing runs before you have reviewed and approved your changes.")
 MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
 MODIFY_FLAGGED = Offer("The agent runs it with your changes and what is flagged.", "Approve anyway")
@@ -46,6 +52,35 @@ def modifying(*, reviewed: bool, flagged: bool) -> Offer:
     if not reviewed:
         return MODIFYING
     return MODIFY_FLAGGED if flagged else MODIFY_REVIEWED
+
+
+ANSWERING = "Nothing is given before you have reviewed it."
+"""What the bar says while an answer is being written."""
+
+
+def answering(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
+    """What an answer in place of a run can be given, before and in its review."""
+    if not reviewed:
+        return Offer(ANSWERING)
+    agent = words.name(row.agent)
+    if row.process in (Process.ALIVE, Process.ELSEWHERE) and row.system == "lineclear":
+        told = f"{agent} gets this at once; the tool does not run."
+    else:
+        told = f"The tool does not run. {agent} gets this when it is resumed."
+    label = "Answer anyway" if flagged or stop_codes(row) else "Give this answer"
+    return Offer(told, label, doing="give this answer")
+
+
+def held(offer: Offer, decided: int, together: int) -> Offer:
+    """OFFER on one of TOGETHER calls that are handed over at once; DECIDED of them are done."""
+    if together <= 1:
+        return offer
+    told = f"Held until all {together} calls of this run are decided ({decided} done)."
+    return replace(
+        offer,
+        sentence=f"{ABOUT_ANSWER} {told}" if offer.answer and not offer.approve else told,
+        resumes=False,
+    )
 
 
 _OVER = "This is over: nothing is left to decide."
@@ -88,10 +123,8 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
     agent = words.name(row.agent)
     if row.state is State.PENDING:
         offered = _offer_pending(row, agent)
-        if together > 1 and offered.approve:
-            held = f"Held until all {together} calls of this run are decided ({decided} done)."
-            return replace(offered, sentence=held, resumes=False)
-        return offered
+        gives = offered.approve or offered.answer
+        return held(offered, decided, together) if gives else offered
     if row.state in (State.APPROVED, State.HELD):
         running = row.process in (Process.ALIVE, Process.ELSEWHERE)
         waits = row.state is State.HELD
@@ -137,6 +170,15 @@ def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
 
 
 def _offer_pending(row: Row, agent: str) -> Offer:
+    if row.kind == "deferred":
+        if blocked_codes(row):
+            return Offer(sentence="This call cannot be answered. File shows what is there.")
+        return Offer(ABOUT_ANSWER, answer=True, set_command=not row.resumable_by)
+    offered = _offer_approval(row, agent)
+    return replace(offered, answer=bool(offered.approve) and takes_answer(row))
+
+
+def _offer_approval(row: Row, agent: str) -> Offer:
     if blocked_codes(row):
         return Offer(sentence="This call cannot be approved. It can be denied.", deny=True)
     approve = "Approve anyway" if stop_codes(row) else ""
@@ -186,10 +228,11 @@ def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
     """Take from OFFER what the one rule of all decisions forbids, and say why."""
     offer = replace(offer, modify=offer.modify and editable)
     stops = frozenset(stop_codes(row))
+    gives = "result" if offer.answer and not offer.approve else "approve"
     try:
-        may_decide(row, Origin.CLICK, "approve", despite=stops)
+        may_decide(row, Origin.CLICK, gives, despite=stops)
     except LineclearError as why:
-        offer = replace(offer, approve="", modify=False, sentence=why.sentence)
+        offer = replace(offer, approve="", modify=False, answer=False, sentence=why.sentence)
     try:
         may_decide(row, Origin.CLICK, "deny")
     except LineclearError:
@@ -214,9 +257,16 @@ def readiness(state: Readiness, lines_below: int = 0) -> str:
     return "Ready in a moment\u2026"
 
 
+def doing(act: Act, offer: Offer) -> str:
+    """What an act does, in words that follow "to"."""
+    if act is Act.APPROVE and offer.doing:
+        return offer.doing
+    return {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+
+
 def press_enter(act: Act, offer: Offer) -> str:
     """What is said while the letter is armed: all that Enter will do."""
-    doing = {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+    told = doing(act, offer)
     if act is Act.APPROVE and offer.resumes:
-        doing = "approve and start the agent again"
-    return f"Press Enter to {doing} \u00b7 Esc to cancel"
+        told = "approve and start the agent again"
+    return f"Press Enter to {told} \u00b7 Esc to cancel"

@@ -26,7 +26,7 @@ def standing(
 
 
 def _pending(row: Row, now: datetime, _me: Person | None) -> str:
-    text = "Waits for your word."
+    text = "Waits for your answer." if row.kind == "deferred" else "Waits for your word."
     if row.expires_at is not None:
         left = (row.expires_at - now).total_seconds()
         text += f" Expires in {words.duration(left)}." if left > 0 else " Its time is over."
@@ -88,11 +88,12 @@ def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
 def _lapsed(row: Row, now: datetime, me: Person | None) -> str:
     if row.decision is None:
         return "The approval lapsed; nobody picked it up."
+    what = "answer" if row.decision.verdict == "result" else "approval"
     who = words.person(row.decision.by, me)
     whose = "Your" if who == "you" else f"{who}'s"
     lapsed = f" at {words.clock(row.lapses_at, now)}" if row.lapses_at is not None else ""
     return (
-        f"{whose} approval of {words.clock(row.decision.at, now)} lapsed{lapsed}; "
+        f"{whose} {what} of {words.clock(row.decision.at, now)} lapsed{lapsed}; "
         "nobody picked it up. Resume lets the agent ask again."
     )
 

@@ -53,8 +53,9 @@ class Verdicts:
         """Give VERDICT on the bytes in DETAIL, as ROW was shown for SECONDS; durable on return."""
         approves = verdict.verdict != "deny"
         despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
-        if verdict.arguments is not MISSING:
-            despite |= changed_arguments.stop_codes(verdict.arguments)
+        for typed in (verdict.arguments, verdict.result):
+            if typed is not MISSING:
+                despite |= changed_arguments.stop_codes(typed)
         shown = {
             "front_end": "window",
             "seconds": round(seconds, 1),

@@ -18,6 +18,7 @@ from lineclear.ui.console import Console
 from lineclear.ui.decision_bar import DecisionBar
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.offers import Offer
+from lineclear.ui.reading.answer_editor import AnswerEditor
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.editors import TextEditor
@@ -27,6 +28,7 @@ from lineclear.ui.reading.inputs_tab import InputsTab
 from lineclear.ui.reading.kept_tabs import KeptTabs
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.reviewed_editor import ReviewedEditor
 from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
@@ -68,9 +70,11 @@ class ReadingPane(QWidget):
         self.tabs.setCornerWidget(self.call.switch)
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.modify = ModifyEditor(look)
+        self.answer = AnswerEditor(look)
+        self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
         self.body = QStackedWidget()
-        self.body.addWidget(self.tabs)
-        self.body.addWidget(self.modify)
+        for page in (self.tabs, *self.reviewed):
+            self.body.addWidget(page)
         self.banners = Banners()
         self.editor = TextEditor()
         self.sentence = PlainLabel(name="sentence")
@@ -234,19 +238,21 @@ class ReadingPane(QWidget):
                 label.setText(text)
             label.set_tone(tone)
 
-    def show_modify(self, *, on: bool) -> None:
-        """Put the modify editor in the place of the tabs, or take it away."""
-        self.body.setCurrentWidget(self.modify if on else self.tabs)
+    def show_reviewed(self, editor: ReviewedEditor | None) -> None:
+        """Put an editor in the place of the tabs, or take it away."""
+        self.body.setCurrentWidget(self.tabs if editor is None else editor)
 
-    def modifying(self) -> bool:
-        """Whether the modify editor is open."""
-        return self.body.currentWidget() is self.modify
+    @property
+    def editing(self) -> ReviewedEditor | None:
+        """The editor that stands in the place of the tabs."""
+        shown = self.body.currentWidget()
+        return shown if isinstance(shown, ReviewedEditor) else None
 
     def end_in_view(self) -> bool:
         """Whether the end of what a verdict is about is before the eyes now."""
         if not self.header.whole or not self.banners.whole():
             return False
-        return self.modify.end_in_view() if self.modifying() else self.call.end_in_view()
+        return (self.editing or self.call).end_in_view()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Where it is low, the budgets give way to the call."""
@@ -256,32 +262,33 @@ class ReadingPane(QWidget):
     def forget_sight(self) -> None:
         """What was in view before counts no more."""
         self.call.forget_sight()
-        self.modify.changes.forget_sight()
+        for editor in self.reviewed:
+            editor.changes.forget_sight()
 
     def flags_seen(self) -> bool:
         """Whether each flagged place of what a verdict is about has been in view."""
-        if self.modifying():
-            return self.modify.in_review() and self.modify.changes.flags_seen()
+        if self.editing is not None:
+            return self.editing.in_review() and self.editing.changes.flags_seen()
         return self.call.flags_seen()
 
     def next_flag(self) -> None:
         """Bring a flagged place that was not in view yet into view."""
-        if self.modifying():
-            self.modify.changes.next_flag()
+        if self.editing is not None:
+            self.editing.changes.next_flag()
             return
         self.tabs.setCurrentWidget(self.call)
         self.call.next_flag()
 
     def lines_below(self) -> int:
         """About how many lines of it are not."""
-        if self.modifying():
-            return self.modify.changes.lines_below()
+        if self.editing is not None:
+            return self.editing.changes.lines_below()
         return self.call.lines_below() if self.call.isVisible() else 0
 
     def to_end(self) -> None:
         """Bring the end into view."""
-        if self.modifying():
-            bar = self.modify.changes.verticalScrollBar()
+        if self.editing is not None:
+            bar = self.editing.changes.verticalScrollBar()
             bar.setValue(bar.maximum())
             return
         self.tabs.setCurrentWidget(self.call)

@@ -1,0 +1,217 @@
+"""An editor of two pages: what was asked beside what is written, then a review of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPlainTextEdit,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.ledger.decide import Verdict
+from lineclear.ui import theme
+from lineclear.ui.buttons import DecisionButton
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.marked_text import TokenHighlighter
+from lineclear.ui.reading.text_view import TextView
+
+CHECK_AFTER_MS = 150
+Refuse = Callable[[Json], None]
+"""Raises LineclearError for what cannot be given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What is shown before a verdict is given on it."""
+
+    heading: str
+    text: str
+    """Whole, and to its end; escaped already."""
+    flagged: bool
+    """What was written raises a Stop warning."""
+
+
+class ReviewedEditor(QWidget):
+    """Two pages: edit, then review; a child class says what is written and what it comes to.
+
+    Signals:
+        reviewing(bool): the review page is shown or left; only there can a verdict be given.
+        left: closed; the text stays as a draft.
+    """
+
+    reviewing = Signal(bool)
+    left = Signal()
+
+    def __init__(self, look: theme.Theme, name: str, parent: QWidget | None = None) -> None:
+        """NAME is that of the draft."""
+        super().__init__(parent)
+        self.name = name
+        self.setObjectName("page")
+        self.value: Json = MISSING
+        """What was written, as it was read last; MISSING where it cannot be read."""
+        self.flagged = False
+        """What was reviewed last raises a Stop warning."""
+        self.frozen = False
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._edit_page(look))
+        self._pages.addWidget(self._review_page(look))
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self._pages)
+        self._check = QTimer(self)
+        self._check.setSingleShot(True)
+        self._check.setInterval(CHECK_AFTER_MS)
+        self._check.timeout.connect(self.check)
+        self.yours.textChanged.connect(self._check.start)
+
+    # --- Building -------------------------------------------------------------------------------
+
+    def _edit_page(self, look: theme.Theme) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        self.asked = TextView(look, "asked", "Asked")
+        self.asked.document().setDocumentMargin(4)
+        self.yours = QPlainTextEdit()
+        self.yours.setObjectName("yours")
+        self.yours.setAccessibleName("Yours")
+        self.yours.setFont(theme.mono_font())
+        self.yours.setTabChangesFocus(True)
+        self._marks = TokenHighlighter(self.yours.document(), look)
+        self.problem = PlainLabel(name="problem")
+        self.problem.setWordWrap(True)
+        self.problem.setFont(theme.small_font())
+        self.review = DecisionButton("Review", "review")
+        self.review.pressed_by.connect(lambda _origin: self.submit())
+        cancel = DecisionButton("Cancel", f"{self.name}Cancel")
+        cancel.setProperty("flat", True)
+        cancel.pressed_by.connect(lambda _origin: self.left.emit())
+        split = QSplitter(Qt.Orientation.Horizontal)
+        split.setObjectName("askedAndYours")
+        split.setChildrenCollapsible(False)
+        split.addWidget(self._titled("Asked", self.asked))
+        split.addWidget(self._titled("Yours", self.yours))
+        self._below = QHBoxLayout()
+        self._below.setSpacing(8)
+        self._below.addWidget(self.review)
+        self._below.addWidget(cancel)
+        self._below.addWidget(self.problem, 1)
+        self._editing = QVBoxLayout(page)
+        self._editing.setContentsMargins(16, 8, 16, 8)
+        self._editing.addWidget(split, 1)
+        self._editing.addLayout(self._below)
+        return page
+
+    def _review_page(self, look: theme.Theme) -> QWidget:
+        page = QWidget()
+        page.setObjectName("page")
+        self.heading = PlainLabel(name="reviewHeading")
+        self.heading.setWordWrap(True)
+        self.heading.setContentsMargins(16, 8, 16, 0)
+        self.changes = TextView(look, "changes", "What you are about to give")
+        self.back = DecisionButton("Edit again", "editAgain")
+        self.back.pressed_by.connect(lambda _origin: self.edit_again())
+        box = QVBoxLayout(page)
+        box.setContentsMargins(0, 0, 0, 8)
+        box.addWidget(self.heading)
+        box.addWidget(self.changes, 1)
+        line = QHBoxLayout()
+        line.setContentsMargins(16, 0, 16, 0)
+        line.addWidget(self.back)
+        line.addStretch(1)
+        box.addLayout(line)
+        return page
+
+    def _titled(self, title: str, widget: QWidget) -> QWidget:
+        holder = QWidget()
+        box = QVBoxLayout(holder)
+        box.setSpacing(4)
+        left = title == "Yours"
+        box.setContentsMargins(8 if left else 0, 0, 0 if left else 8, 0)
+        label = PlainLabel(title)
+        label.setProperty("tone", "muted")
+        label.setFont(theme.small_font())
+        box.addWidget(label)
+        box.addWidget(widget, 1)
+        return holder
+
+    # --- Editing --------------------------------------------------------------------------------
+
+    def begin(self, asked: str, text: str) -> None:
+        """Show what was ASKED, and TEXT to be edited."""
+        self.frozen = False
+        self.yours.setReadOnly(False)
+        self.asked.show_text(asked)
+        self.yours.setPlainText(text)
+        self._pages.setCurrentIndex(0)
+        self.check()
+        self.yours.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def draft(self) -> str:
+        """What stands in the editor."""
+        return self.yours.toPlainText()
+
+    def written(self) -> bool:
+        """Whether the operator has written anything of their own."""
+        raise NotImplementedError
+
+    def check(self) -> bool:
+        """Read what was written; says what is wrong with it. True when it can be reviewed."""
+        self._check.stop()
+        sound = self._read()
+        self.review.setEnabled(sound and not self.frozen)
+        return sound and not self.frozen
+
+    def _read(self) -> bool:
+        raise NotImplementedError
+
+    def _say(self, text: str, tone: str) -> None:
+        self.problem.setText(text)
+        self.problem.set_tone(tone)
+
+    def freeze(self) -> None:
+        """Keep what was written to be read and copied, but not given."""
+        self.frozen = True
+        self.yours.setReadOnly(True)
+        self.review.setEnabled(False)
+
+    # --- Reviewing ------------------------------------------------------------------------------
+
+    def submit(self) -> None:
+        """Show what comes of it, if it can be read."""
+        if not self.check():
+            return
+        shown = self._reviewed()
+        self.heading.setText(shown.heading)
+        self.flagged = shown.flagged
+        self.changes.show_text(shown.text)
+        self._pages.setCurrentIndex(1)
+        self.reviewing.emit(True)
+
+    def _reviewed(self) -> Review:
+        raise NotImplementedError
+
+    def verdict(self) -> Verdict | None:
+        """What is given on what was reviewed; None where that is nothing."""
+        raise NotImplementedError
+
+    def edit_again(self) -> None:
+        """Go back to the text."""
+        self._pages.setCurrentIndex(0)
+        self.yours.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.reviewing.emit(False)
+
+    def in_review(self) -> bool:
+        """Whether the review is shown now."""
+        return self._pages.currentIndex() == 1
+
+    def end_in_view(self) -> bool:
+        """Whether the end of the review is before the eyes."""
+        return self.in_review() and self.isVisible() and self.changes.end_in_view()
