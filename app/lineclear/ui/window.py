@@ -18,11 +18,13 @@ from PySide6.QtWidgets import (
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
 from lineclear.ui.actions import Actions
 from lineclear.ui.arming import Act
 from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.burst.opening import Together
 from lineclear.ui.closing import Closing
 from lineclear.ui.colleagues import Colleagues
 from lineclear.ui.desktop.attention import Attention
@@ -37,6 +39,7 @@ from lineclear.ui.overview import Overview
 from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import HINT, ReadingPane
+from lineclear.ui.return_line import ReturnLine
 from lineclear.ui.scope import Scope
 from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Sidebar
@@ -92,6 +95,7 @@ class MainWindow(QMainWindow):
         self.model.keeps_still = lambda: self.overview.complete and keeps_still()
         self.pane = ReadingPane(look, tasks)
         self.tray = Tray(look, self)
+        self.together = Together(self, app, bridge, look, tasks, self._selected_rows)
         self.flow = DecisionFlow(
             self.pane,
             self.model,
@@ -99,13 +103,19 @@ class MainWindow(QMainWindow):
             tasks,
             on_screen=self.on_screen,
             selected=lambda: len(self.table.selectionModel().selectedRows()),
+            together=self.together,
             parent=self,
         )
         self.colleagues = Colleagues(bridge, tasks, self)
         self.attention = Attention(
             waiting=lambda: self.model.rows_in(Section.WAITING),
-            attended=lambda: self.on_screen() and not self.flow.arming.idle,
+            attended=lambda: (
+                (self.on_screen() and not self.flow.arming.idle) or self.together.attended()
+            ),
             parent=self,
+        )
+        self.returning = ReturnLine(
+            lambda: self.on_screen() and not self.flow.arming.idle, parent=self
         )
         self.actions_table = Actions(self, letters=bridge.settings.letters)
         self._build()
@@ -141,6 +151,7 @@ class MainWindow(QMainWindow):
         )
         box.addWidget(self.closing.tray)
         box.addWidget(self.closing.end)
+        box.addWidget(self.returning.strip)
         box.addWidget(self.top)
         box.addWidget(separator())
         self.trouble = Strip("", "trouble")
@@ -174,10 +185,13 @@ class MainWindow(QMainWindow):
         self.empty.wanted.connect(self._empty_wanted)
         self.flow.settled.connect(self._settled)
         self.flow.view.show_id.connect(self.table.choose)
+        self.together.told.connect(self.flow.hint)
+        self.together.read_alone.connect(self._read_alone)
         self._bridge.arrived.connect(self._arrived)
         self._bridge.settings_changed.connect(
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
+        self.returning.wanted.connect(self._show_returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)
         self._connect_desktop()
@@ -202,6 +216,7 @@ class MainWindow(QMainWindow):
             "deny": self.flow.deny,
             "modify": self.flow.open_modify,
             "answer": self.flow.open_answer,
+            "together": self.together.open,
             "submit": self.flow.asking.submit,
             "show_new": self.flow.view.show_new,
             "next": lambda: self.table.step(1),
@@ -234,6 +249,8 @@ class MainWindow(QMainWindow):
     # --- What arrives ---------------------------------------------------------------------------
 
     def _arrived(self, diff: Diff) -> None:
+        if self.overview.complete:
+            self.returning.take(diff)
         self.model.apply(diff)
         self.attention.take(diff)
         if self.model.rowCount():
@@ -268,6 +285,15 @@ class MainWindow(QMainWindow):
         )
         self.overview.count()
 
+    def _selected_rows(self) -> list[Row]:
+        found = map(self.model.row, self.table.selected_ids())
+        return [row for row in found if row is not None]
+
+    def _read_alone(self, row_id: str) -> None:
+        """Bring a call to the front that is not decided together with others."""
+        self.table.choose(row_id)
+        self.bring()
+
     def _selection(self) -> None:
         self.overview.show_totals()
         self.flow.selection_changed()
@@ -277,6 +303,12 @@ class MainWindow(QMainWindow):
         settings = self._bridge.settings
         if origin is Origin.KEY and settings.after_decision == "next":
             self._next_waiting()
+
+    def _show_returned(self, row_id: str, ran: bool) -> None:  # noqa: FBT001
+        self.filter.clear()
+        self.sidebar.choose_section(Section.MAY_HAVE_RUN if ran else Section.WAITING)
+        self._rescope()
+        self.table.choose(row_id)
 
     def _next_waiting(self) -> None:
         row_id = self.model.next_waiting(self.table.current_id or None)
@@ -419,6 +451,7 @@ class MainWindow(QMainWindow):
         if not self._ending:
             self._ending = True
             self._keys.stop()
+            self.together.close()
             self.tray.end()
             self.attention.stop()
             self.ended.emit()
