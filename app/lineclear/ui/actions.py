@@ -41,6 +41,7 @@ TABLE: tuple[Entry, ...] = (
     ),
     Entry("resume", "Resume a dead agent: then Enter", ("R",), ("Ctrl+Shift+R",), "Decide"),
     Entry("submit", "Send the reason, or review what you wrote", (), ("Ctrl+Return",), "Decide"),
+    Entry("together", "Decide the selected calls together", ("B",), ("Ctrl+Shift+B",), "Decide"),
     Entry("show_new", "Show what replaced a changed call", ("U",), ("Ctrl+U",), "Decide"),
     Entry("next", "Next row", ("J",), ("Ctrl+Down",), "Move"),
     Entry("previous", "Previous row", ("K",), ("Ctrl+Up",), "Move"),
@@ -56,11 +57,14 @@ TABLE: tuple[Entry, ...] = (
 
 
 class Actions:
-    """The table as QActions of one window."""
+    """The table as QActions of one window; ONLY those that mean something there."""
 
-    def __init__(self, window: QWidget, *, letters: bool = True) -> None:
+    def __init__(
+        self, window: QWidget, *, letters: bool = True, only: frozenset[str] | None = None
+    ) -> None:
         self._by_name: dict[str, QAction] = {}
-        for entry in TABLE:
+        self._entries = [entry for entry in TABLE if only is None or entry.name in only]
+        for entry in self._entries:
             action = QAction(entry.text, window)
             action.setObjectName(f"action_{entry.name}")
             action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -71,7 +75,7 @@ class Actions:
 
     def use_letters(self, *, on: bool) -> None:
         """Switch the keys without a modifier on or off."""
-        for entry in TABLE:
+        for entry in self._entries:
             keys = (*entry.letters, *entry.keys) if on else entry.keys
             self._by_name[entry.name].setShortcuts([QKeySequence(key) for key in keys])
 

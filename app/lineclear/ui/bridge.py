@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from lineclear.core import frozen
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox import deciding, launch
+from lineclear.core.inbox import bursts, deciding, launch
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
@@ -136,6 +136,16 @@ class Bridge(QObject):
             )
         finally:
             self.look_again(detail.row.store)
+
+    async def decide_as_shown(self, row: Row, verdict: Verdict) -> Decision:
+        """Give one call of a burst its verdict, on the bytes that ROW was shown from; durable."""
+        settings = self.settings
+        try:
+            return await self._in(
+                self._writers, lambda: bursts.decide_as_shown(row, verdict, settings)
+            )
+        finally:
+            self.look_again(row.store)
 
     async def take_back(self, detail: Detail) -> None:
         """Take an approval back that nobody picked up."""

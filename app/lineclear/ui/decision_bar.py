@@ -22,7 +22,7 @@ class DecisionBar(QWidget):
     Signals:
         wanted(str, Origin): the name of a button and by what it was pressed: `approve`, `deny`,
             `modify`, `answer`, `takeBack`, `resume`, `setCommand`, `itRan`, `itDidNotRun`,
-            `askAgain`, `leaveIt`.
+            `askAgain`, `leaveIt`, `together`.
     """
 
     wanted = Signal(str, object)
@@ -43,6 +43,7 @@ class DecisionBar(QWidget):
         self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")
         self.ask_again = DecisionButton("Ask again", "askAgain")
         self.leave_it = DecisionButton("Leave it", "leaveIt")
+        self.together = DecisionButton("Decide together\u2026", "together")
         line = QHBoxLayout(self)
         line.setContentsMargins(16, 8, 16, 8)
         line.setSpacing(8)
@@ -55,6 +56,7 @@ class DecisionBar(QWidget):
             self.it_did_not,
             self.ask_again,
             self.leave_it,
+            self.together,
         )
         for button in left:
             line.addWidget(button)
@@ -98,6 +100,7 @@ class DecisionBar(QWidget):
             self.it_did_not: offer.resolve,
             self.ask_again: offer.resolve,
             self.leave_it: offer.resolve,
+            self.together: bool(offer.together),
         }
         for button, visible in shown.items():
             if button.isVisibleTo(self) != visible:
@@ -108,6 +111,7 @@ class DecisionBar(QWidget):
         self.alone.setVisible(self.empty)
         self._apart.setVisible(bool(offer.approve or offer.resume))
         self.approve.say(offer.approve or "Approve")
+        self.together.say(offer.together or "Decide together\u2026")
         self.resume.say(offer.resume or "Resume")
 
     def show_readiness(self, act: Act, state: Readiness, *, letter: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -34,6 +34,19 @@ FAST_MS = 40
 SLOW_MS = 400
 
 
+class Several(Protocol):
+    """Decides several calls together; the pane decides one."""
+
+    def offer(self, count: int) -> Offer:
+        """What COUNT selected calls can be given."""
+
+    def decides(self, row_id: str) -> bool:
+        """Whether a call is being, or was, decided there."""
+
+    def open(self) -> None:
+        """Compare what is selected."""
+
+
 class DecisionFlow(QObject):
     """Owns every verdict that is given in this window, on the row in `view`.
 
@@ -52,6 +65,7 @@ class DecisionFlow(QObject):
         *,
         on_screen: Callable[[], bool],
         selected: Callable[[], int],
+        together: Several,
         clock: Callable[[], float] = time.monotonic,
         parent: QObject | None = None,
     ) -> None:
@@ -60,7 +74,10 @@ class DecisionFlow(QObject):
         self._model = model
         self._on_screen = on_screen
         self._selected = selected
-        self.hands = Hands(pane, clock, self)
+        self._together = together
+        self.hands = Hands(
+            pane, lambda state: offers.readiness(state, pane.lines_below()), clock, self
+        )
         self.arming = self.hands.arming
         self._offer = Offer()
         self._undertaking = Undertaking(tasks, self)
@@ -73,7 +90,9 @@ class DecisionFlow(QObject):
             model,
             bridge,
             tasks,
-            ours=lambda row_id: bool(self._busy) or row_id in self._decided_here,
+            ours=lambda row_id: (
+                bool(self._busy) or row_id in self._decided_here or together.decides(row_id)
+            ),
             typed=self.asking.has_text,
             parent=self,
         )
@@ -189,7 +208,7 @@ class DecisionFlow(QObject):
         if self.view.frozen or self.view.prepared is None:
             return Offer()
         if self._selected() > 1:
-            return Offer(f"{self._selected()} calls are selected. Choose one to decide.")
+            return self._together.offer(self._selected())
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
         together = self._model.together(row)
@@ -250,6 +269,8 @@ class DecisionFlow(QObject):
             self.open_modify()
         elif name == "answer":
             self.open_answer()
+        elif name == "together":
+            self._together.open()
         elif name in editors.QUESTIONS:
             self.asking.ask(editors.QUESTIONS[name])
         elif name == "takeBack":

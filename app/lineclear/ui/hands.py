@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+from PySide6.QtWidgets import QWidget
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import offers
-from lineclear.ui.arming import Act, Announced, Arming, Press
+from lineclear.ui.arming import Act, Announced, Arming, Press, Readiness
 from lineclear.ui.offers import Offer
-from lineclear.ui.reading.pane import ReadingPane
 
 
 class Hands(QObject):
@@ -31,10 +31,16 @@ class Hands(QObject):
     changed = Signal()
 
     def __init__(
-        self, pane: ReadingPane, clock: Callable[[], float], parent: QObject | None = None
+        self,
+        pane: QWidget,
+        missing: Callable[[Readiness], str],
+        clock: Callable[[], float],
+        parent: QObject | None = None,
     ) -> None:
+        """MISSING says what an act still needs, in words; "" when nothing."""
         super().__init__(parent)
         self._pane = pane
+        self._missing = missing
         self.arming = Arming(clock)
         self._announced = Announced(clock)
         self._offer = Offer()
@@ -51,7 +57,7 @@ class Hands(QObject):
 
     def why_not(self, act: Act) -> str:
         """What the act still needs, in words; "" when nothing."""
-        return offers.readiness(self.arming.readiness(act), self._pane.lines_below())
+        return self._missing(self.arming.readiness(act))
 
     def letter(self, act: Act) -> None:
         """The letter of an act was pressed."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QPlainTextEdit, QWidget
 
+from lineclear.ui.arming import Arming
 from lineclear.ui.buttons import DecisionButton
-from lineclear.ui.flow import DecisionFlow
+from lineclear.ui.hands import Hands
 
 _MODIFIERS = frozenset(
     {
@@ -35,11 +37,18 @@ def types_text(widget: QWidget | None) -> bool:
     return isinstance(widget, QAbstractSpinBox)
 
 
+class Watched(Protocol):
+    """What owns the verdicts of a window."""
+
+    hands: Hands
+    arming: Arming
+
+
 class KeyWatch(QObject):
     """An event filter of the application; it eats nothing but the Enter that confirms."""
 
     def __init__(
-        self, app: QApplication, window: QWidget, flow: DecisionFlow, letters: Callable[[], bool]
+        self, app: QApplication, window: QWidget, flow: Watched, letters: Callable[[], bool]
     ) -> None:
         super().__init__(window)
         self._app = app

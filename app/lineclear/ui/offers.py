@@ -37,6 +37,8 @@ class Offer:
     asks: bool = False
     """The resume button asks first whether really nothing runs."""
     resolve: bool = False
+    together: str = ""
+    """Label of the button that compares all selected calls; "" when there is none."""
     set_command: bool = False
     """Nothing can resume this agent yet: offer to set a command."""
 

@@ -95,7 +95,7 @@ class MainWindow(QMainWindow):
         self.model.keeps_still = lambda: self.overview.complete and keeps_still()
         self.pane = ReadingPane(look, tasks)
         self.tray = Tray(look, self)
-        self.together = Together(self, app, bridge, look, tasks, self._selected_rows)
+        self.together = Together(self, app, bridge, look, tasks, chosen=self._selected_rows)
         self.flow = DecisionFlow(
             self.pane,
             self.model,
@@ -304,7 +304,7 @@ class MainWindow(QMainWindow):
         if origin is Origin.KEY and settings.after_decision == "next":
             self._next_waiting()
 
-    def _show_returned(self, row_id: str, ran: bool) -> None:  # noqa: FBT001
+    def _show_returned(self, row_id: str, ran: bool) -> None:
         self.filter.clear()
         self.sidebar.choose_section(Section.MAY_HAVE_RUN if ran else Section.WAITING)
         self._rescope()

@@ -90,7 +90,7 @@ class Table:
 
 
 def unmasked(arguments: Json) -> Json:
-    """Give ARGUMENTS as they are: a mask for whoever wants to see the secrets."""
+    """Give ARGUMENTS as they are: the mask that masks nothing."""
     return arguments
 
 

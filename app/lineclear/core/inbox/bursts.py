@@ -15,7 +15,16 @@ from lineclear.core.checkpoints.text import flags_of, visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
 from lineclear.core.inbox import secrets
-from lineclear.core.inbox.burst_table import Leaves, Mask, Path, Table, exact, label_of, lay_out
+from lineclear.core.inbox.burst_table import (
+    Leaves,
+    Mask,
+    Path,
+    Table,
+    exact,
+    label_of,
+    lay_out,
+    unmasked,
+)
 from lineclear.core.inbox.deciding import Origin, decide, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail
@@ -75,6 +84,8 @@ class Burst:
     apart: tuple[Apart, ...]
     beyond: int = 0
     """How many calls more there were than `TOGETHER_AT_MOST`."""
+    plain: Table | None = None
+    """The same table with its secrets; None where it shows none."""
 
 
 # --- Which calls ----------------------------------------------------------------------------------
@@ -98,8 +109,7 @@ def unfit(rows: Iterable[Row]) -> str:
 def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
     """Sort calls into those that can be decided together and those that cannot.
 
-    MASK takes secrets out of what is shown; `unmasked` leaves them. Raises Refusal (`burst`)
-    where `unfit` says why.
+    MASK takes secrets out of what is shown. Raises Refusal (`burst`) where `unfit` says why.
     """
     why_not = unfit(rows)
     if why_not:
@@ -117,7 +127,9 @@ def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
             facts.append((row, leaves))
     facts = _with_usual_fields(facts, apart)
     facts = _told_apart(facts, apart)
-    return Burst(tool, lay_out(facts, mask), tuple(apart), beyond)
+    table = lay_out(facts, mask)
+    plain = lay_out(facts, unmasked) if table.masked else None
+    return Burst(tool, table, tuple(apart), beyond, plain)
 
 
 def why_apart(row: Row) -> Why | None:

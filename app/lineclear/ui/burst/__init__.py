@@ -1,0 +1,1 @@
+"""Several calls of one tool decided together: their table, its arming, and carrying it out."""

@@ -1,0 +1,102 @@
+"""The fields that all calls of a burst share, each said once, above the table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
+
+from lineclear.core.inbox.burst_table import Field, Kind, Value
+from lineclear.ui import theme
+from lineclear.ui.labels import PlainLabel, WholeLabel
+
+HIGHEST = 190
+"""Pixels that the shared fields take at most; then they scroll, and their end has to be seen."""
+_KEY_WIDEST = 220
+
+
+class CommonFields(QScrollArea):
+    """Names and values, every character of them.
+
+    Signals:
+        looked: another part of it is in view.
+    """
+
+    looked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("burstCommon")
+        self.setAccessibleName("The same in all")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWidgetResizable(True)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._end_seen = False
+        self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
+
+    def show_fields(self, common: tuple[tuple[Field, Value], ...]) -> None:
+        """Show these fields; none: nothing of it is there."""
+        inner = QWidget()
+        grid = QGridLayout(inner)
+        grid.setContentsMargins(16, 2, 16, 8)
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        for place, (field, value) in enumerate(common):
+            key = PlainLabel(field.label, name="commonKey")
+            if field.kind is Kind.ARGUMENT:
+                key.setFont(theme.mono_font())
+            key.setProperty("tone", "muted")
+            if key.sizeHint().width() > _KEY_WIDEST:
+                key = WholeLabel(field.label, name="commonKey")
+                key.setFixedWidth(_KEY_WIDEST)
+            told = WholeLabel(value.text, name="commonValue")
+            if field.kind is Kind.ARGUMENT:
+                told.setFont(theme.mono_font())
+            if field.kind is Kind.WARNINGS:
+                told.setProperty("tone", "care")
+            told.setAccessibleName(f"{field.label}: {value.text}")
+            grid.addWidget(key, place, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(told, place, 1)
+        self.setWidget(inner)
+        self.setVisible(bool(common))
+        self.forget_sight()
+        self._fit()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As high as it is."""
+        return QSize(200, self.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """The narrower, the higher."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+        self.looked.emit()
+
+    def _fit(self) -> None:
+        inner = self.widget()
+        if inner is None:
+            return
+        layout = inner.layout()
+        assert layout is not None
+        wanted = layout.totalHeightForWidth(max(1, self.viewport().width()))
+        if wanted < 0:
+            wanted = layout.totalSizeHint().height()
+        self.setFixedHeight(min(wanted, HIGHEST))
+
+    # --- What was in view -----------------------------------------------------------------------
+
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self._end_seen = False
+
+    def look(self) -> None:
+        """Take in whether its end is in view now."""
+        bar = self.verticalScrollBar()
+        self._end_seen = self._end_seen or bar.value() >= bar.maximum()
+
+    def end_seen(self) -> bool:
+        """Whether its last field was in view; so it is where there are none."""
+        return self._end_seen or self.isHidden()

@@ -1,0 +1,206 @@
+"""The window of a burst: what is shared on top, the table, and its own decision bar below."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.bursts import Burst
+from lineclear.ui import theme
+from lineclear.ui.bars import separator
+from lineclear.ui.burst import told
+from lineclear.ui.burst.common import CommonFields
+from lineclear.ui.burst.model import BurstModel
+from lineclear.ui.burst.table import BurstTable
+from lineclear.ui.buttons import ApproveButton, DecisionButton
+from lineclear.ui.decision_bar import APART
+from lineclear.ui.labels import PlainLabel, WholeLabel
+from lineclear.ui.reading.banners import Banners, Notice
+from lineclear.ui.reading.editors import TextEditor
+
+
+class ProgressLine(QWidget):
+    """A line of 3 pixels that grows from the left."""
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("burstProgress")
+        self.setFixedHeight(3)
+        self._look = look
+        self._share = 0.0
+
+    def show_share(self, share: float) -> None:
+        """Show how much is done, 0 to 1."""
+        self._share = share
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+        """Draw it."""
+        t = self._look.tokens
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(t.line))
+        done = self.rect()
+        done.setWidth(round(self.width() * self._share))
+        painter.fillRect(done, QColor(t.accent))
+        painter.end()
+
+
+class BurstWindow(QDialog):
+    """Shows one burst; it stands beside the main window and keeps nobody from it.
+
+    Signals:
+        leaving: somebody wants it closed; whoever carries the burst out decides when.
+        activity: it came before the eyes or left them.
+    """
+
+    leaving = Signal()
+    activity = Signal()
+
+    def __init__(self, burst: Burst, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setObjectName("burst")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(False)
+        self._may_close = False
+        self.model = BurstModel(burst, self)
+        self.table = BurstTable(self.model, look)
+        self.common = CommonFields()
+        self.title = WholeLabel(visible_line(burst.tool) or "No tool", name="burstTitle")
+        self.title.setFont(theme.title_font())
+        self.facts = PlainLabel(told.heading(burst), name="burstFacts")
+        self.facts.setProperty("tone", "muted")
+        self.banners = Banners()
+        self.same = PlainLabel("The same in all", name="burstSame")
+        self.differs = PlainLabel("What differs, the rarest first", name="burstDiffers")
+        for label in (self.same, self.differs):
+            label.setFont(theme.small_font())
+            label.setProperty("tone", "muted")
+        self.progress = ProgressLine(look)
+        self.progress.hide()
+        self.editor = TextEditor()
+        self.sentence = PlainLabel(name="burstSentence")
+        self.sentence.setWordWrap(True)
+        self.sentence.setFont(theme.small_font())
+        self.sentence.setProperty("tone", "muted")
+        self.approve = ApproveButton(look, "Approve", "burstApprove")
+        self.deny = DecisionButton("Deny\u2026", "burstDeny")
+        self.stop = DecisionButton("Stop", "burstStop")
+        self.leave = DecisionButton("Close", "burstClose")
+        self.secrets = QPushButton("Show secrets")
+        self.secrets.setObjectName("burstSecrets")
+        self.secrets.setCheckable(True)
+        self.secrets.setAutoDefault(False)
+        self.secrets.setProperty("flat", True)
+        self.secrets.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._lay_out(burst)
+        self.setWindowTitle(f"Decide together \u00b7 {visible_line(burst.tool, 40)}")
+        self.resize(980, 640)
+        self.setMinimumSize(520, 380)
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _lay_out(self, burst: Burst) -> None:
+        head = QVBoxLayout()
+        head.setContentsMargins(16, 14, 16, 4)
+        head.setSpacing(2)
+        head.addWidget(self.title)
+        head.addWidget(self.facts)
+        self.same.setContentsMargins(16, 10, 16, 2)
+        self.differs.setContentsMargins(16, 6, 16, 4)
+        self.sentence.setContentsMargins(16, 8, 16, 0)
+        self._show_common(burst)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(16, 8, 16, 12)
+        bar.setSpacing(8)
+        bar.addWidget(self.deny)
+        bar.addWidget(self.secrets)
+        bar.addSpacing(APART)
+        bar.addStretch(1)
+        for button in (self.stop, self.leave, self.approve):
+            bar.addWidget(button)
+        for button in (self.deny, self.stop, self.leave, self.approve):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.secrets.setVisible(burst.plain is not None)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addLayout(head)
+        above: tuple[QWidget, ...] = (self.same, self.common, self.differs, separator())
+        for one in above:
+            box.addWidget(one)
+        box.addWidget(self.table, 1)
+        below: tuple[QWidget, ...] = (
+            self.progress,
+            separator(),
+            self.banners,
+            self.editor,
+            self.sentence,
+        )
+        for one in below:
+            box.addWidget(one)
+        box.addLayout(bar)
+
+    def _show_common(self, burst: Burst) -> None:
+        self.common.show_fields(burst.table.common)
+        self.same.setVisible(bool(burst.table.common))
+
+    def show_secrets(self, burst: Burst, *, shown: bool) -> None:
+        """Show the values with their secrets, or without them again."""
+        table = burst.plain if shown and burst.plain is not None else burst.table
+        self.model.show(table)
+        self.common.show_fields(table.common)
+
+    def show_notices(self, notices: list[Notice]) -> bool:
+        """Show what has to be said above the table; True when something new came up."""
+        return self.banners.show_notices(notices)
+
+    # --- What is in view ------------------------------------------------------------------------
+
+    def on_screen(self) -> bool:
+        """Whether this window is before the eyes: active, exposed and not minimised."""
+        handle = self.windowHandle()
+        return (
+            bool(handle) and handle.isExposed() and self.isActiveWindow() and not self.isMinimized()
+        )
+
+    def forget_sight(self) -> None:
+        """What was in view before counts no more."""
+        self.common.forget_sight()
+        self.table.forget_sight()
+
+    def look(self) -> None:
+        """Take in what is in view now."""
+        self.common.look()
+        self.table.look()
+
+    def unseen(self) -> str:
+        """What was not in view yet, in words; "" once all was, with the last row in view now."""
+        if not self.banners.whole():
+            return "The window is too low to show everything"
+        if not self.common.end_seen():
+            return "The end of what is the same in all was not seen"
+        if (below := self.table.rows_below()) > 0:
+            return f"{below} {'row' if below == 1 else 'rows'} below not seen \u00b7 End"
+        if not self.table.width_seen():
+            return "Not all columns were seen \u00b7 Right"
+        return ""
+
+    # --- Closing --------------------------------------------------------------------------------
+
+    def reject(self) -> None:
+        """Esc does not close it past whoever carries it out."""
+        self.leaving.emit()
+
+    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
+        """Closed by its frame: the same."""
+        if self._may_close:
+            super().closeEvent(event)
+            return
+        event.ignore()
+        self.leaving.emit()
+
+    def end(self) -> None:
+        """Close it for good."""
+        self._may_close = True
+        self.close()
