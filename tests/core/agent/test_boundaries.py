@@ -130,6 +130,31 @@ async def test_the_end_of_a_budget_is_a_failure(echo):
     assert echo.ran == ["a"]
 
 
+async def test_no_boundary_is_left_out_over_a_death_and_a_failure(echo, store_path):
+    """All nine nodes are met, a resumed run's too, whichever checkpoints are kept beside."""
+    seen: set[str] = set()
+    for loop in (False, True):
+        stopped = Recorder(lambda checkpoint: checkpoint.node == RESPONSE)
+        first = executor(Script(say("a")), echo, stopped, store=store_path, loop_checkpoints=loop)
+        async with first:
+            with pytest.raises(ExecutionSuspended):
+                await first.invoke("go")
+        assert stopped.nodes == [START, PREPARE, BEFORE, RESPONSE]
+        whole = Recorder()
+        async with executor(
+            Script(say("a"), say("b")), echo, whole, store=store_path, loop_checkpoints=loop
+        ) as second:
+            await second.invoke("go")
+        assert whole.nodes == [START, *ROUND, *ROUND, *LAST]
+        failed = Recorder()
+        broke = executor(Script(say("a")), echo, failed, budget=Budget(tool_calls=0))
+        with pytest.raises(BudgetExceeded):
+            await broke.invoke("go")
+        seen |= {*stopped.nodes, *whole.nodes, *failed.nodes}
+    assert seen == {node.value for node in AgentExecutionNode}
+    assert len(seen) == 9
+
+
 async def test_a_model_that_fails_is_a_failure(echo):
     class Down:
         async def plan(self, inputs, steps):

@@ -53,7 +53,10 @@ async def main():
     store = source / "bot"
     handler = FileCheckpointHandler(store) if "handler" in options else None
     tools = {"note": Tool(note, asks=False), "pay": pay}
-    async with AgentExecutor(Agent(), tools, store=store, checkpoints=handler) as executor:
+    loop = "only" not in options
+    async with AgentExecutor(
+        Agent(), tools, store=store, checkpoints=handler, loop_checkpoints=loop
+    ) as executor:
         print("output", await executor.invoke("go"), flush=True)
 
 asyncio.run(main())
@@ -238,7 +241,7 @@ async def test_a_running_agents_checkpoint_is_not_resumed(source, operator, star
 RESUMER = """
 import asyncio, sys
 from pathlib import Path
-from lineclear import AgentExecutor, Finish, LineclearError, Tool
+from lineclear import AgentExecutor, FileCheckpointHandler, Finish, LineclearError, Tool
 from lineclear.core.agent.resume import resume
 
 class Agent:
@@ -248,7 +251,10 @@ class Agent:
         return Finish("done")
 
 def make(store):
-    return AgentExecutor(Agent(), {}, store=store)
+    handler = FileCheckpointHandler(store) if "handler" in sys.argv else None
+    return AgentExecutor(
+        Agent(), {}, store=store, checkpoints=handler, loop_checkpoints="only" not in sys.argv
+    )
 
 try:
     print("output", asyncio.run(resume(Path(sys.argv[1]), make)).output, flush=True)
@@ -257,11 +263,12 @@ except LineclearError as why:
 """
 
 
-async def test_of_two_resumes_at_once_one_runs(source, start):
-    child = begin(start, source, "plan 1", handler=False)
+@pytest.mark.parametrize("kept", [(), ("handler",), ("handler", "only")], ids=str)
+async def test_of_two_resumes_at_once_one_runs(source, start, kept):
+    child = start(AGENT, source, "plan 1", *kept)
     assert child.line() == "plan 1"
     child.kill()
-    rivals = [start(RESUMER, source / "bot") for _ in range(2)]
+    rivals = [start(RESUMER, source / "bot", *kept) for _ in range(2)]
     said = sorted(await asyncio.gather(*(asyncio.to_thread(rival.line) for rival in rivals)))
     assert said[0] == "planning"
     assert said[1] == "store_held"

@@ -7,12 +7,14 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lineclear.core.checkpoints.a3s import file_name
+from lineclear.core.checkpoints.model import Usage
 from lineclear.core.errors import MayHaveRun, Refusal, Unreadable
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.deciding import resolve
@@ -24,8 +26,23 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from tests import badinputs
 from tests.core.checkpoints.a3s_samples import a3s_document
+from tests.core.checkpoints.starweaver_samples import (
+    approval,
+    call,
+    starweaver_document,
+    state_document,
+    waiting_state,
+)
 
 WORD = frozenset({"may_be_running"})
+HOLD = """
+import sys
+from pathlib import Path
+from lineclear.core.ledger.lock import AgentLock
+with AgentLock.acquire(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 @pytest.fixture
@@ -42,6 +59,25 @@ def left(source: Path, **fields: Any) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / file_name(document["run_id"])
     return badinputs.put(path, json.dumps(document).encode())
+
+
+def left_by_starweaver(source: Path, *, status: str = "failed", suspended: str = "") -> Path:
+    """A run that failed or was suspended, where its host keeps its checkpoints."""
+    metadata = {"lineclear": {"suspended": suspended}} if suspended else {}
+    state = state_document(status=status)
+    node = "run_failed" if status == "failed" else "before_model_request"
+    document = starweaver_document(state, node=node, metadata=metadata)
+    document["resume"]["node"] = node
+    document["resume"]["cursor"]["stream_cursor"] = 9
+    folder = source / "web"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return badinputs.put(folder / "run.checkpoint.json", json.dumps(document).encode())
+
+
+@pytest.fixture(params=["a3s", "starweaver"])
+def leave(request, source) -> Callable[[], Path]:
+    """Leaves a run of either system that can only be resumed."""
+    return lambda: left(source) if request.param == "a3s" else left_by_starweaver(source)
 
 
 def command(source: Path, *program: str) -> Settings:
@@ -83,6 +119,79 @@ def test_a_loop_checkpoint_is_to_be_resumed_and_may_be_running(source):
     assert row.position is not None
     assert (row.position.run_id, row.position.step) == ("run-1", 4)
     assert (row.counters.iteration, row.counters.tool_calls, row.counters.tokens) == (4, 1, 15)
+
+
+@pytest.mark.parametrize(
+    "status, suspended", [("failed", ""), ("running", "told to suspend at before_model_request")]
+)
+def test_a_failed_or_suspended_run_shows_where_it_stopped(source, status, suspended):
+    left_by_starweaver(source, status=status, suspended=suspended)
+    row = only(command(source, "-c", ""))
+    assert (row.state, row.process, row.tool) == (State.RESUMABLE, Process.UNKNOWN, None)
+    assert row.warnings == ("may_be_running",)
+    assert (row.run, row.counters.iteration, row.counters.tokens) == ("trace-1", 1, 150)
+    assert row.usage == Usage(120, 30, 12)
+    at = row.position
+    assert at is not None
+    node = "run_failed" if status == "failed" else "before_model_request"
+    assert (at.node, at.status, at.step) == (node, status, 1)
+    assert at.suspended == (suspended or None)
+    assert dict(at.cursors) == {
+        "Model request attempt": 1,
+        "Tool call batch": "tool_batch_1",
+        "Output validation attempt": 0,
+        "Stream cursor": 9,
+        "Message cursor": 2,
+    }
+
+
+def test_a_run_that_goes_on_or_is_over_is_not_to_be_resumed(source):
+    path = left_by_starweaver(source, status="running")
+    settings = command(source, "-c", "")
+    row = only(settings)
+    assert (row.state, row.process) == (State.RUNNING, Process.UNKNOWN)
+    with pytest.raises(Refusal) as refused:
+        relaunch(read_detail(row), settings, despite=WORD)
+    assert refused.value.code == "alive"
+    with pytest.raises(Refusal) as refused:
+        run_claimed(row.store, row.id, settings)
+    assert refused.value.code == "not_resumable"
+    path.unlink()
+    left_by_starweaver(source, status="completed", suspended="too late")
+    assert rows(settings) == []
+
+
+def test_while_its_agent_holds_our_lock_it_runs(source, leave):
+    folder = leave().parent
+    folder = source / ("code" if folder.name == "loop_checkpoints" else "web")
+    settings = command(source, "-c", "")
+    argv = [sys.executable, "-c", HOLD, os.fspath(folder)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        row = only(settings)
+        assert (row.state, row.process, row.pid) == (State.RUNNING, Process.ALIVE, holder.pid)
+        with pytest.raises(Refusal) as refused:
+            relaunch(read_detail(row), settings, despite=WORD)
+        assert refused.value.code == "alive"
+        holder.kill()
+    row = only(settings)
+    # A lock of ours that is free says nothing of a program that never takes it.
+    assert (row.state, row.process) == (State.RESUMABLE, Process.UNKNOWN)
+
+
+def test_calls_that_no_decision_could_tell_apart_are_refused(source):
+    for name, ids in (("twice", ("c", "c")), ("empty", ("c", ""))):
+        state = waiting_state(*(approval(call_id) for call_id in ids), batch=[call("c")])
+        folder = source / name
+        folder.mkdir(mode=0o700)
+        document = json.dumps(starweaver_document(state))
+        badinputs.put(folder / "run.checkpoint.json", document.encode())
+    found = rows(command(source, "-c", ""))
+    assert {(row.store.name, row.state, row.reason_code) for row in found} == {
+        ("twice", State.UNREADABLE, "ambiguous_call_ids"),
+        ("empty", State.UNREADABLE, "ambiguous_call_ids"),
+    }
 
 
 def test_nothing_is_started_without_the_operators_word(source, tmp_path):
@@ -131,8 +240,8 @@ def test_on_the_word_it_is_resumed_once_and_recorded(source):
     assert refused.value.code in {"started", "may_be_running"}
 
 
-def test_of_two_relaunches_at_once_one_runs(source, tmp_path):
-    left(source)
+def test_of_two_relaunches_at_once_one_runs(source, leave, tmp_path):
+    leave()
     ran = tmp_path / "ran"
     program = f"import time; print('x', file=open({str(ran)!r}, 'a'), end=''); time.sleep(1)"
     settings = command(source, "-c", program)
@@ -161,9 +270,9 @@ def test_of_two_relaunches_at_once_one_runs(source, tmp_path):
     assert ran.read_text() == "x"
 
 
-def test_of_two_workers_at_once_one_runs(source, tmp_path):
+def test_of_two_workers_at_once_one_runs(source, leave, tmp_path):
     """Two launch records, as two inboxes could leave them: the start record has one winner."""
-    left(source)
+    leave()
     ran, go = tmp_path / "ran", tmp_path / "go"
     program = f"print('x', file=open({str(ran)!r}, 'a'), end='')"
     settings = command(source, "-c", program)
@@ -173,7 +282,7 @@ def test_of_two_workers_at_once_one_runs(source, tmp_path):
         f"while not Path({str(go)!r}).exists(): time.sleep(0.01)\n"
         "raise SystemExit(subprocess.call(sys.argv[1:]))"
     )
-    argv = [*launch.own_program(), "run-claimed", str(source / "code"), detail.row.id]
+    argv = [*launch.own_program(), "run-claimed", str(detail.row.store), detail.row.id]
     workers = [
         subprocess.Popen([sys.executable, "-c", worker, *argv], stderr=subprocess.PIPE)
         for _ in range(3)

@@ -5,8 +5,6 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +20,8 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.state import State
 from tests import badinputs
-from tests.core.checkpoints.starweaver_samples import starweaver_document
 from tests.core.inbox import test_handed_together
-from tests.core.inbox.test_stopped_runs import WORD, command, left, rows, until
+from tests.core.inbox.test_stopped_runs import WORD, command, leave, left, rows, until
 
 FAILS_ONCE = """
 import pathlib, sys
@@ -44,20 +41,7 @@ def source(tmp_path):
     return folder
 
 
-def left_by_starweaver(source: Path, *, status: str = "failed") -> Path:
-    """A run that failed, where its host keeps its checkpoints."""
-    document = starweaver_document()
-    document["node"] = document["resume"]["node"] = "run_failed"
-    document["resume"]["status"] = document["state"]["status"] = status
-    folder = source / "web"
-    folder.mkdir(mode=0o700)
-    return badinputs.put(folder / "run.checkpoint.json", json.dumps(document).encode())
-
-
-@pytest.fixture(params=["a3s", "starweaver"])
-def leave(request, source) -> Callable[[], Path]:
-    """Leaves a run of either system that can only be resumed."""
-    return lambda: left(source) if request.param == "a3s" else left_by_starweaver(source)
+__all__ = ["leave"]
 
 
 def waiting(settings: Settings) -> list[Row]:
