@@ -83,16 +83,15 @@ async def test_show_brings_the_first_call_that_came_into_the_pane(inbox, source,
     await until(lambda: inbox.overview.complete, "the first scan")
     returning = inbox.returning
     then = datetime.now(UTC)
-    inbox.hide()
+    returning._attended = lambda: False
     returning.look()
     aid = ask_for(source).shown.aid
     await until(lambda: inbox.model.row(aid), "the row")
     returning._now = lambda: then + timedelta(minutes=6)
     returning.look()
     inbox.filter.setText("tool:nothing")
-    inbox.show()
-    inbox.activateWindow()
-    await until(inbox.on_screen, "the window on screen")
+    returning._attended = lambda: True
+    returning.look()
     assert returning.strip.isVisible()
     returning.strip.findChild(QPushButton, "returnShow").click()
     await until(lambda: inbox.flow.current == aid, "the call in the pane")

@@ -306,6 +306,7 @@ class MainWindow(QMainWindow):
 
     def _show_returned(self, row_id: str, ran: bool) -> None:
         self.filter.clear()
+        self.sidebar.choose_source(None)
         self.sidebar.choose_section(Section.MAY_HAVE_RUN if ran else Section.WAITING)
         self._rescope()
         self.table.choose(row_id)
