@@ -18,7 +18,8 @@ from lineclear.core.inbox.comparison import differences
 from lineclear.ui import cells, theme
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.reading.banners import warning_notices
-from lineclear.ui.reading.json_tree import FETCH, JsonTree, JsonView
+from lineclear.ui.reading.json_tree import FETCH, JsonTree
+from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.modify_editor import editable, parsed
 from lineclear.ui.reading.pieces import step_pieces
 from lineclear.ui.reading.shown_text import (

@@ -19,6 +19,7 @@ from lineclear.core.inbox import bursts, deciding, launch
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.last_approved import LastApproved
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -82,6 +83,8 @@ class Bridge(QObject):
         self._only = tuple(SourceSetting(path=path) for path in only)
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
+        self.known = LastApproved()
+        """Which calls were approved, and what runs asked before."""
         self._watcher = InboxWatcher(self.settings, self._publish)
         # Decisions never wait behind a large file that is being read.
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="read")
@@ -98,6 +101,7 @@ class Bridge(QObject):
 
     def _publish(self, diff: Diff) -> None:
         # In the watcher's thread: the queued signal is the way over.
+        self.known.take((*diff.added, *diff.changed), diff.removed)
         for piece in pieces(diff):
             self._published.emit(piece)
 
@@ -122,7 +126,12 @@ class Bridge(QObject):
 
     async def read(self, row: Row) -> Prepared:
         """Read a row's bytes and records and make them ready to be shown."""
-        return await self._in(self._readers, lambda: prepare(read_detail(row)))
+
+        def read() -> Prepared:
+            detail = read_detail(row)
+            return prepare(detail, self.known.compare(detail.row))
+
+        return await self._in(self._readers, read)
 
     async def decide(
         self, detail: Detail, verdict: Verdict, origin: deciding.Origin, despite: frozenset[str]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import IntEnum
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import Masked, mask
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
@@ -22,15 +23,8 @@ PREVIEW_LIMIT = 240
 """Characters of arguments in a cell; the middle is elided, the end is kept."""
 SEARCH_LIMIT = 20_000
 """Characters of one row's arguments that the filter looks through."""
-_SECRET_KEY = re.compile(
-    r"(pass(word|wd|phrase)?|secret|token|api[_-]?key|authorization|cookie|credential)s?$",
-    re.IGNORECASE,
-)
-_SECRET_TEXT = re.compile(
-    r"(?i)(bearer\s+|basic\s+|(?:api[_-]?key|token|password|secret)\s*[=:]\s*[\"']?)[^\s\"'&,;]{6,}"
-    r"|\b(?:sk|pk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{10,}"
-)
-_HIDDEN = "\u2022\u2022\u2022\u2022\u2022\u2022"
+MASK_LIMIT = 20_000
+"""Characters of one text that are searched for secrets; a longer one is cut before."""
 
 
 class Column(IntEnum):
@@ -84,18 +78,21 @@ def pairs(arguments: Json) -> list[tuple[str, str]]:
     """Give the arguments' keys and values for one line; a text that stands alone has no key."""
     if arguments is MISSING:
         return []
-    if isinstance(arguments, str):
-        return [("", _masked(arguments, PREVIEW_LIMIT))]
     if not isinstance(arguments, dict):
-        return [("", _value("", arguments))]
+        alone = arguments if isinstance(arguments, dict | list) else mask(_cut(arguments))
+        return [("", _text(alone) if isinstance(alone, str) else _value(alone))]
+    some = dict(islice(arguments.items(), PREVIEW_LIMIT // 4))
+    # Nothing within a container is shown, only how much it holds.
+    plain = {key: _cut(v) for key, v in some.items() if not isinstance(v, dict | list)}
+    some |= mask(plain)
     if len(arguments) == 1:
-        ((key, value),) = arguments.items()
-        if isinstance(value, str) and not _SECRET_KEY.search(key):
-            return [("", _masked(value, PREVIEW_LIMIT))]
+        (one,) = some.values()
+        if isinstance(one, str) and not (isinstance(one, Masked) and one.whole):
+            return [("", _text(one))]
     found: list[tuple[str, str]] = []
     room = PREVIEW_LIMIT
-    for key, value in arguments.items():
-        pair = (visible_line(key, 40), _value(key, value))
+    for key, value in some.items():
+        pair = (visible_line(key, 40), _value(value))
         found.append(pair)
         room -= len(pair[0]) + len(pair[1]) + 3
         if room <= 0:
@@ -104,9 +101,10 @@ def pairs(arguments: Json) -> list[tuple[str, str]]:
     return found
 
 
-def _value(key: str, value: Json) -> str:
+def _value(value: Json) -> str:
     if isinstance(value, str):
-        return _HIDDEN if _SECRET_KEY.search(key) else f'"{_masked(value, 80)}"'
+        whole = isinstance(value, Masked) and value.whole
+        return visible_line(value, 80) if whole else f'"{visible_line(value, 80)}"'
     if isinstance(value, dict):
         return "{}" if not value else f"{{{words.count(len(value), 'key')}}}"
     if isinstance(value, list):
@@ -114,11 +112,15 @@ def _value(key: str, value: Json) -> str:
     return visible_line(jsontext.compact(value).decode(), 80)
 
 
-def _masked(text: str, limit: int) -> str:
-    # A long text is cut before the search, so that no argument makes a row slow to draw.
-    if len(text) > 4 * limit:
-        text = f"{text[: 2 * limit]}\u2026{text[-2 * limit :]}"
-    return visible_line(_SECRET_TEXT.sub(lambda hit: (hit[1] or "") + _HIDDEN, text), limit)
+def _text(text: str) -> str:
+    return visible_line(text, PREVIEW_LIMIT)
+
+
+def _cut(value: Json) -> Json:
+    """Shorten what is long, so that no argument makes a row slow to draw."""
+    if isinstance(value, str) and len(value) > MASK_LIMIT:
+        return f"{value[: MASK_LIMIT // 2]}\u2026{value[-MASK_LIMIT // 2 :]}"
+    return value
 
 
 def haystack(row: Row) -> str:
@@ -146,12 +148,17 @@ def _plain(value: Json, limit: int) -> str:
     return " ".join(found)
 
 
-def chips(row: Row) -> list[tuple[str, Level]]:
-    """At most two marks of a row with their levels, the strongest first."""
+def chips(row: Row, differs: int | None = None) -> list[tuple[str, Level]]:
+    """At most two marks of a row with their levels, the strongest first.
+
+    DIFFERS is how many fields differ from the last approved call of this tool by this agent.
+    """
     found = [(_CHIPS[code], level_of(code)) for code in row.warnings if code in _CHIPS]
+    if differs:
+        found.append((f"{differs} differ{'s' if differs == 1 else ''}", Level.NOTE))
     if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
         found.append(("foreign", Level.NOTE))
-    return found[:2]
+    return sorted(found, key=lambda chip: -chip[1])[:2]
 
 
 def text(row: Row, column: int, now: datetime) -> str:
@@ -211,25 +218,42 @@ def _number(value: int | None) -> float:
     return inf if value is None else value
 
 
-def _moment(value: datetime | None) -> float:
-    return inf if value is None else value.timestamp()
+def _moments(rows: Sequence[Row]) -> list[float]:
+    return [
+        inf if at is None else at.timestamp()
+        for row in rows
+        for at in (row.ended_at if row.closed else row.asked_at or row.file_time,)
+    ]
 
 
-_KEYS: dict[int, Callable[[Row], Any]] = {
-    Column.STATE: lambda row: _STATE_RANK[row.state],
-    Column.TOOL: lambda row: (row.tool or "").casefold(),
-    Column.ARGUMENTS: lambda row: preview(row.arguments).casefold(),
-    Column.AGENT: lambda row: row.agent.casefold(),
+def _folded(texts: list[str]) -> list[str]:
+    # Tools and agents are few: each is folded once.
+    known = {text: text.casefold() for text in set(texts)}
+    return [known[text] for text in texts]
+
+
+_KEYS: dict[int, Callable[[Sequence[Row]], list[Any]]] = {
+    Column.STATE: lambda rows: [_STATE_RANK[row.state] for row in rows],
+    Column.TOOL: lambda rows: _folded([row.tool or "" for row in rows]),
+    Column.ARGUMENTS: lambda rows: [preview(row.arguments).casefold() for row in rows],
+    Column.AGENT: lambda rows: _folded([row.agent for row in rows]),
     # The oldest waits longest: ascending by time is the order of an inbox.
-    Column.AGE: lambda row: _moment(row.ended_at if row.closed else row.asked_at or row.file_time),
-    Column.ITERATION: lambda row: _number(row.counters.iteration),
-    Column.CALLS: lambda row: _number(row.counters.tool_calls),
-    Column.TOKENS: lambda row: _number(row.counters.tokens),
-    Column.PROCESS: lambda row: row.process.value,
-    Column.EXPIRES: lambda row: _moment(row.expires_at),
+    Column.AGE: _moments,
+    Column.ITERATION: lambda rows: [_number(row.counters.iteration) for row in rows],
+    Column.CALLS: lambda rows: [_number(row.counters.tool_calls) for row in rows],
+    Column.TOKENS: lambda rows: [_number(row.counters.tokens) for row in rows],
+    Column.PROCESS: lambda rows: [row.process.value for row in rows],
+    Column.EXPIRES: lambda rows: [
+        inf if row.expires_at is None else row.expires_at.timestamp() for row in rows
+    ],
 }
 
 
-def sort_key(row: Row, column: int) -> tuple[Any, str]:
-    """A key by which rows of one column are ordered; the id settles ties."""
-    return _KEYS[column](row), row.id
+def sort_keys(rows: Sequence[Row], column: int) -> list[Any]:
+    """Give what orders rows by one column, of many at once; equal ones need a second key."""
+    return _KEYS[column](rows)
+
+
+def sort_key(row: Row, column: int) -> Any:
+    """Give what orders one row by one column."""
+    return _KEYS[column]((row,))[0]

@@ -184,7 +184,7 @@ class InView(QObject):
         if self.id == row.id and kept and self.prepared is not None:
             self.prepared = prepared
             self.resumption.read(prepared.detail.launches)
-            self._pane.file.show_file(prepared.detail, prepared.raw)
+            self._pane.file.show_file(prepared.detail, prepared.raw, prepared.raw_open)
             self._pane.show_result(prepared)
             self._pane.show_launches(prepared)
 

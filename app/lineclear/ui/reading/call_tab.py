@@ -6,16 +6,20 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.model import MISSING
-from lineclear.core.inbox.comparison import differences
+from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import Path, at, mask, places
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
-from lineclear.ui.reading.json_tree import JsonView
+from lineclear.ui.reading.json_view import JsonView
+from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.prepared import Prepared, modified
 from lineclear.ui.reading.text_view import TextView
+from lineclear.ui.tasks import Tasks
 
+AT_ONCE = 200_000
+"""Characters of arguments that are made ready again without a thread."""
 CHANGED = "Changed by the operator: this is what runs."
 
 
@@ -28,16 +32,21 @@ class CallTab(QWidget):
 
     looked = Signal()
 
-    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, look: theme.Theme, tasks: Tasks | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName("Call")
+        self._tasks = tasks
         self._prepared: Prepared | None = None
         self.shown = ""
         """The id of the call that is shown."""
         self._modified = ""
         """The id of the row whose modify stands, as it was told last."""
         self._text_is_in = False
+        self._revealed: frozenset[Path] = frozenset()
+        """Where this call's secrets were asked for."""
         self.fields = JsonView(look, "fields", "Arguments")
         self.text = TextView(look, "exactText", "Arguments as exact text")
         self._views = QStackedWidget()
@@ -60,6 +69,10 @@ class CallTab(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(self._note)
+        self.masked = MaskedList()
+        self.masked.show_wanted.connect(self.reveal)
+        self.fields.show_wanted.connect(self.reveal)
+        box.addWidget(self.masked)
         box.addSpacing(6)
         box.addWidget(self._views, 1)
         for view in (self.fields, self.text):
@@ -73,11 +86,8 @@ class CallTab(QWidget):
         self._prepared = prepared
         self.shown = prepared.detail.row.id
         self._text_is_in = False
-        was = None
-        if prepared.changed:
-            changes = differences(prepared.arguments, prepared.given)
-            was = {change.path: change.before for change in changes}
-        self.fields.show_value(prepared.shown, small=prepared.whole_fields, was=was)
+        self._revealed = frozenset()
+        self._show_fields(prepared)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
         self.run.show_pieces(() if prepared.main is None else prepared.main.pieces)
@@ -87,6 +97,61 @@ class CallTab(QWidget):
             return
         self._show_as_text(as_text=not prepared.whole_fields)
         self._fit()
+
+    def _show_fields(self, prepared: Prepared) -> None:
+        self.fields.show_value(
+            prepared.masked, small=prepared.whole_fields, was=self._was(prepared)
+        )
+
+    def _was(self, prepared: Prepared) -> dict[Path, Json]:
+        """What stood where the arguments asked, or those approved last, differ."""
+        before = prepared.arguments if prepared.changed else prepared.last
+        if before is MISSING:
+            return {}
+        masked = mask(before)
+        return {
+            change.path: MISSING if change.before is MISSING else at(masked, change.path)
+            for change in prepared.changes
+        }
+
+    # --- Secrets --------------------------------------------------------------------------------
+
+    def reveal(self, path: Path) -> None:
+        """Show one secret of this call; what is masked in the text is shown there too."""
+        prepared = self._prepared
+        if prepared is None or path in self._revealed:
+            return
+        self._revealed |= {path}
+        wanted = self._revealed
+        if self._tasks is None or len(prepared.shown_text) <= AT_ONCE:
+            self._show_revealed(prepared, prepared.revealing(wanted))
+        else:
+            self._tasks.start(self._reveal_long(prepared, wanted), name="show a secret")
+
+    async def _reveal_long(self, prepared: Prepared, wanted: frozenset[Path]) -> None:
+        assert self._tasks is not None
+        opened = await self._tasks.in_thread(lambda: prepared.revealing(wanted))
+        self._show_revealed(prepared, opened)
+
+    def _show_revealed(self, before: Prepared, opened: Prepared) -> None:
+        if self._prepared is not before:
+            return
+        self._prepared = opened
+        here = self.fields.verticalScrollBar().value(), self.text.verticalScrollBar().value()
+        self._show_fields(opened)
+        self.fields.verticalScrollBar().setValue(here[0])
+        self._text_is_in = False
+        if self._views.currentWidget() is self.text:
+            self._show_as_text(as_text=True)
+            self.text.verticalScrollBar().setValue(here[1])
+        self._list_masked()
+        self.looked.emit()
+
+    def _list_masked(self) -> None:
+        """Say under the note what is masked, where the text has no place to show it."""
+        masked = [] if self._prepared is None else list(places(self._prepared.masked))
+        self.masked.list_places(masked)
+        self.masked.setVisible(bool(masked) and self._views.currentWidget() is self.text)
 
     def shows_run(self) -> bool:
         """Whether a run is shown that holds no call."""
@@ -147,6 +212,7 @@ class CallTab(QWidget):
             self.text.show_text(self._prepared.shown_text)
             self._text_is_in = True
         self._views.setCurrentWidget(self.text if as_text else self.fields)
+        self._list_masked()
         self.switch.setText("As fields" if as_text else "As text")
         self.looked.emit()
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import stat
+import sys
 from datetime import UTC, datetime
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.fileread import FileIdentity
 from lineclear.core.checkpoints.text import visible_line
@@ -15,8 +16,13 @@ from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.text_view import TextView
 
+BYTES_AT_MOST = 256 << 10
+"""Bytes that are shown one by one."""
+_PER_LINE = 16
+MASKED = "Secrets in the bytes are masked."
 
-def facts(detail: Detail) -> list[tuple[str, str]]:
+
+def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
     """What is known of the file, as (name, value)."""
     row = detail.row
     found = [("File", visible_line(str(detail.path)))]
@@ -24,12 +30,11 @@ def facts(detail: Detail) -> list[tuple[str, str]]:
         found.append(("SHA-256", row.sha256))
     found.append(("Key", row.id))
     found.append(("Format", row.system or "cannot be told"))
-    found.append(("Size", words.size(len(detail.raw))))
+    count = len(detail.raw)
+    exact = "" if count < 2000 else f" ({count:,} bytes)"
+    found.append(("Size", f"{words.size(count)}{exact}"))
     if isinstance(detail.file, FileIdentity):
-        identity = detail.file
-        changed = datetime.fromtimestamp(identity.mtime_ns / 1e9, UTC).astimezone()
-        found.append(("Changed", changed.strftime("%Y-%m-%d %H:%M:%S")))
-        found.append(("Owner", f"uid {identity.uid}, {stat.filemode(identity.mode)}"))
+        found += _identity(detail.file, now)
     decision = detail.records.decision if detail.records is not None else row.decision
     if decision is not None:
         by = f"{visible_line(decision.by.name, 40)} (uid {decision.by.uid})"
@@ -46,31 +51,106 @@ def facts(detail: Detail) -> list[tuple[str, str]]:
     return found
 
 
+def _identity(of: FileIdentity, now: datetime) -> list[tuple[str, str]]:
+    try:
+        changed = datetime.fromtimestamp(of.mtime_ns / 1e9, UTC).astimezone()
+    except (OverflowError, ValueError, OSError):
+        when = f"{of.mtime_ns} ns since 1970"
+    else:
+        age = (now - changed).total_seconds()
+        told = "in the future" if age < 0 else f"{words.duration(age)} ago"
+        when = f"{changed:%Y-%m-%d %H:%M:%S}, {told}"
+    return [
+        ("Changed", when),
+        ("Owner", f"{_user(of.uid)}, {_group(of.gid)}"),
+        ("Mode", f"{stat.filemode(of.mode)} ({stat.S_IMODE(of.mode):04o})"),
+    ]
+
+
+def _user(uid: int) -> str:
+    if sys.platform != "win32":
+        import pwd  # noqa: PLC0415 - not there on Windows
+
+        try:
+            return f"{visible_line(pwd.getpwuid(uid).pw_name, 40)} (uid {uid})"
+        except (KeyError, OverflowError):
+            pass
+    return f"uid {uid}"
+
+
+def _group(gid: int) -> str:
+    if sys.platform != "win32":
+        import grp  # noqa: PLC0415 - not there on Windows
+
+        try:
+            return f"group {visible_line(grp.getgrgid(gid).gr_name, 40)} (gid {gid})"
+        except (KeyError, OverflowError):
+            pass
+    return f"gid {gid}"
+
+
+def byte_text(raw: bytes) -> str:
+    """Bytes one by one: offset, hexadecimal, and those that are printable ASCII."""
+    lines = []
+    for start in range(0, min(len(raw), BYTES_AT_MOST), _PER_LINE):
+        part = raw[start : start + _PER_LINE]
+        signs = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in part)
+        lines.append(f"{start:08x}  {part.hex(' '):<{3 * _PER_LINE}} {signs}")
+    if len(raw) > BYTES_AT_MOST:
+        lines.append(f"\u27e6{len(raw) - BYTES_AT_MOST} more bytes are in the file\u27e7")
+    return "\n".join(lines)
+
+
 class FileTab(QWidget):
-    """Facts above, bytes below."""
+    """Facts above, bytes below: as text without secrets, as text, or one by one."""
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName("File")
+        self._masked = self._open = ""
+        self._given = "", ""
+        self._bytes = b""
+        self._shown_bytes = False
         self._form = QFormLayout()
         self._form.setContentsMargins(16, 12, 16, 8)
         self._form.setHorizontalSpacing(16)
         self._form.setVerticalSpacing(4)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._about = PlainLabel(MASKED)
+        self._about.setProperty("tone", "muted")
+        self._about.setFont(theme.small_font())
+        self.show_secrets = self._button("Show secrets", "showSecrets", self._reveal)
+        self.as_bytes = self._button("As bytes", "asBytes", self._toggle)
+        line = QHBoxLayout()
+        line.setContentsMargins(16, 0, 8, 0)
+        line.addWidget(self._about)
+        line.addWidget(self.show_secrets)
+        line.addStretch(1)
+        line.addWidget(self.as_bytes)
         self.raw = TextView(look, "rawBytes", "The file's bytes")
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addLayout(self._form)
+        box.addLayout(line)
         box.addWidget(self.raw, 1)
 
-    def show_file(self, detail: Detail | None, raw: str = "") -> None:
-        """Show one file and its bytes as text, or nothing."""
+    def _button(self, text: str, name: str, act: object) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setProperty("flat", True)
+        button.setFont(theme.small_font())
+        button.setAutoDefault(False)
+        button.clicked.connect(act)
+        return button
+
+    def show_file(self, detail: Detail | None, raw: str = "", raw_open: str = "") -> None:
+        """Show one file and its bytes as text, or nothing; RAW_OPEN: with its secrets, if any."""
         while self._form.rowCount():
             self._form.removeRow(0)
-        for name, value in [] if detail is None else facts(detail):
+        for name, value in [] if detail is None else facts(detail, datetime.now(UTC)):
             heading = PlainLabel(name)
             heading.setProperty("tone", "muted")
             label = PlainLabel(value)
@@ -82,7 +162,40 @@ class FileTab(QWidget):
                 # A path or digest has no blanks to wrap at.
                 label.setText(_breakable(value))
             self._form.addRow(heading, label)
+        same = (raw, raw_open) == self._given
+        self._bytes = b"" if detail is None else detail.raw
+        if same and raw:
+            # Read once more: nobody is taken from where they read.
+            return
+        self._given = raw, raw_open
+        self._masked, self._open = raw, raw_open
+        self._shown_bytes = False
+        self._offer(masked=bool(raw_open))
         self.raw.show_text(raw)
+
+    def _offer(self, *, masked: bool) -> None:
+        self._about.setVisible(masked)
+        self.show_secrets.setVisible(masked)
+        self.as_bytes.setVisible(bool(self._bytes))
+        self.as_bytes.setText("As text" if self._shown_bytes else "As bytes")
+
+    def _reveal(self) -> None:
+        """Show the bytes with their secrets, for as long as this file is shown."""
+        self._masked, self._open = self._open, ""
+        self._offer(masked=False)
+        self._show()
+
+    def _toggle(self) -> None:
+        self._shown_bytes = not self._shown_bytes
+        self._offer(masked=bool(self._open))
+        self._show()
+
+    def _show(self) -> None:
+        if self._shown_bytes and self._open:
+            # Bytes one by one hide nothing: what they hold is asked for with the text.
+            self.raw.show_text(f"\u27e6{MASKED} Show them first.\u27e7")
+        else:
+            self.raw.show_text(byte_text(self._bytes) if self._shown_bytes else self._masked)
 
 
 def _breakable(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,43 +11,25 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QRectF,
-    QSize,
     Qt,
-)
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QTextLayout
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QFrame,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-    QWidget,
 )
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible, visible_line
-from lineclear.ui import theme, words
-from lineclear.ui.reading import flagged, marked_text
+from lineclear.core.inbox.secrets import Masked, Path, Secret
+from lineclear.ui import words
+from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.prepared import FIELD_LENGTH
-from lineclear.ui.reading.shown_text import escaped
+from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of, mark
 
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200
-_LEFT = 16
-_TOP = 4
-_RIGHT = 8
-KEYS_LEAST = 96
-KEYS_MOST = 0.6
-"""Of the width: so much may keys take, so that values have room."""
-KEY_READABLE = 64
-"""Pixels in which a longer key may be wrapped and still be read."""
-VALUE_LEAST = 120
 _PLAIN_KEY = re.compile(r"[^\s\"\\]+(?: [^\s\"\\]+)*")
-Path = tuple[str | int, ...]
+SHOW = " \u00b7 Show"
+"""Ends the cell of a value that is masked; nothing else in a cell stands outside quotes."""
+SPANS = Qt.ItemDataRole.UserRole
+"""Role of a cell's `Span`s."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,12 +57,27 @@ def value_text(value: Json, limit: int = FIELD_LENGTH) -> str:
         return "{}" if not value else f"{{{words.count(len(value), 'key')}}}"
     if isinstance(value, list):
         return "[]" if not value else f"[{words.count(len(value), 'item')}]"
+    if isinstance(value, Masked):
+        return _masked_text(value, limit)
     if isinstance(value, str):
         if len(value) > limit:
             rest = len(value) - limit
             return f'"{_within(value[:limit])}"\n\u27e6{rest} more characters: see Text\u27e7'
         return f'"{_within(value)}"'
     return visible_line(jsontext.compact(value).decode("utf-8"))
+
+
+def _masked_text(value: Masked, limit: int) -> str:
+    first = value.pieces[0]
+    if value.whole and isinstance(first, Secret):
+        # Without quotes: no text of an agent can stand so.
+        return mark(first).replace("\u27e6", "", 1).replace("\u27e7", "", 1)
+    shown = f"{BREAK}\n".join(lines_of(value, lambda line: visible_line(escaped(line))))
+    if len(shown) > limit:
+        cut = shown[:limit]
+        shown = cut[: cut.rfind("\u27e6")] if cut.rfind("\u27e6") > cut.rfind("\u27e7") else cut
+        return f'"{shown}"\n\u27e6more characters: see Text\u27e7'
+    return f'"{shown}"'
 
 
 def _within(text: str) -> str:
@@ -100,9 +96,15 @@ class JsonTree(QAbstractItemModel):
     """Keys in the first column, values in the second; changed values say what they were."""
 
     def __init__(
-        self, value: Json, parent: QObject | None = None, *, was: dict[Path, Json] | None = None
+        self,
+        value: Json,
+        parent: QObject | None = None,
+        *,
+        was: dict[Path, Json] | None = None,
+        spans: dict[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         super().__init__(parent)
+        self._spans = spans or {}
         whole = value if isinstance(value, dict | list) else {"": value}
         self._root = Node("", whole, None, 0)
         # A value that stands alone has no key.
@@ -181,14 +183,37 @@ class JsonTree(QAbstractItemModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             if index.column() == 0:
                 return "" if node.parent is self._bare else key_text(node.key)
-            text = value_text(node.value)
-            path = node.path()
-            if path in self._was:
-                was = self._was[path]
-                before = "added" if was is MISSING else f"was {value_text(was, 200)}"
-                text = f"{text}   \u2190 {before}"
-            return text
+            return self._value(node)
+        if role == SPANS and index.column() == 1:
+            return self._spans_of(node)
         return None
+
+    def _value(self, node: Node) -> str:
+        text = value_text(node.value)
+        if isinstance(node.value, Masked):
+            text += SHOW
+        path = node.path() if self._was else ()
+        if path in self._was:
+            was = self._was[path]
+            before = "added" if was is MISSING else f"was {value_text(was, 200)}"
+            text = f"{text}   \u2190 {before}"
+        return text
+
+    def _spans_of(self, node: Node) -> tuple[Span, ...]:
+        spans = self._spans.get(node.path(), ()) if self._spans else ()
+        if isinstance(node.value, Masked):
+            start = len(value_text(node.value)) + len(SHOW) - len("Show")
+            return (*spans, (start, len("Show"), "link"))
+        return spans
+
+    def path_of(self, index: Index) -> Path:
+        """The keys from the root to a place."""
+        node = self._node(index)
+        return () if node is self._bare else node.path()
+
+    def is_masked(self, index: Index) -> bool:
+        """Whether a place holds a secret that is not shown."""
+        return index.isValid() and isinstance(self._node(index).value, Masked)
 
     def whole(self) -> bool:
         """Whether every child of every made node is made."""
@@ -199,210 +224,3 @@ class JsonTree(QAbstractItemModel):
                 return False
             stack.extend(node.children)
         return True
-
-
-class ValueDelegate(QStyledItemDelegate):
-    """Draws keys muted and values in full, wrapped, with their tokens marked."""
-
-    def __init__(self, look: theme.Theme, view: QTreeView) -> None:
-        super().__init__(view)
-        self._look = look
-        self._view = view
-        self._mono = theme.mono_font()
-        self._body = theme.body_font()
-
-    def _width(self, index: Index) -> float:
-        width = self._view.columnWidth(index.column()) - _LEFT - _RIGHT
-        if index.column() == 0:
-            depth, above = int(self._view.rootIsDecorated()), index.parent()
-            while above.isValid():
-                depth, above = depth + 1, above.parent()
-            width -= depth * self._view.indentation()
-        return float(max(width, 40))
-
-    def laid_out(self, index: Index) -> QTextLayout:
-        """The text of a cell as it is drawn."""
-        font = self._body if index.column() == 0 else self._mono
-        text = str(index.data() or "")
-        return marked_text.layout(text, font, self._width(index), self._look.tokens)
-
-    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
-        """As high as the wrapped text."""
-        return QSize(40, max(26, int(marked_text.height(self.laid_out(index))) + 9))
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw one cell."""
-        t = self._look.tokens
-        rect = QRectF(option.rect)
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(rect, QColor(t.selected))
-        marked_text.draw(
-            painter,
-            self.laid_out(index),
-            rect.adjusted(_LEFT, _TOP, -_RIGHT, 0),
-            t.muted if index.column() == 0 else t.text,
-        )
-
-
-class JsonView(QTreeView):
-    """A tree of keys and values, everything unfolded as far as it is small."""
-
-    def __init__(
-        self, look: theme.Theme, name: str, accessible: str, parent: QWidget | None = None
-    ) -> None:
-        super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(accessible)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHeaderHidden(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setIndentation(14)
-        self._cells = ValueDelegate(look, self)
-        self.setItemDelegate(self._cells)
-        self._keys: list[tuple[int, int]] = []
-        self._unseen: list[tuple[QModelIndex, set[int]]] | None = None
-        self._small = True
-        self.show_value({}, small=True)
-
-    def show_value(self, value: Json, *, small: bool, was: dict[Path, Json] | None = None) -> None:
-        """Show another value; SMALL ones are unfolded whole."""
-        old = self.model()
-        self._unseen = None
-        self.setModel(JsonTree(value, self, was=was))
-        if old is not None:
-            old.deleteLater()
-        self._small = small
-        header = self.header()
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        header.setStretchLastSection(True)
-        flat = not any(isinstance(below, dict | list) for below in _values(value))
-        self.setRootIsDecorated(not flat)
-        self._keys = _measured(value, QFontMetrics(theme.body_font()))
-        self._fit_keys()
-        if small:
-            self.expandAll()
-        self.scrollToTop()
-
-    # --- Keys can be read at any depth ----------------------------------------------------------
-
-    def _indent(self, depth: int) -> int:
-        return (depth + int(self.rootIsDecorated())) * self.indentation() + _LEFT + _RIGHT
-
-    def _fit_keys(self) -> None:
-        widest = max((self._indent(depth) + width for depth, width in self._keys), default=0)
-        most = max(KEYS_LEAST, int(self.viewport().width() * KEYS_MOST))
-        self.header().resizeSection(0, min(max(widest + 2, KEYS_LEAST), most))
-
-    def fits(self) -> bool:
-        """Whether every key, however deep, has room to be read beside its value."""
-        room = self.header().sectionSize(0)
-        return self.viewport().width() - room >= VALUE_LEAST and all(
-            room - self._indent(depth) >= min(width, KEY_READABLE) for depth, width in self._keys
-        )
-
-    # --- What was seen --------------------------------------------------------------------------
-
-    def forget_sight(self) -> None:
-        """What was in view before counts no more."""
-        self._unseen = None
-
-    def flags_seen(self) -> bool:
-        """Whether each flagged place has been in view; what is in view now is noted."""
-        if not self._small:
-            return False
-        if self._unseen is None:
-            self._unseen = self._flagged()
-        room = self.viewport().rect()
-        for place, numbers in self._unseen:
-            cell = self.visualRect(place)
-            if not cell.isEmpty() and cell.intersects(room):
-                numbers -= self._in_view(place, cell.top() + _TOP)  # noqa: PLW2901
-        self._unseen = [one for one in self._unseen if one[1]]
-        return not self._unseen
-
-    def _flagged(self) -> list[tuple[QModelIndex, set[int]]]:
-        model = self.model()
-        found = []
-        stack = [QModelIndex()]
-        while stack:
-            above = stack.pop()
-            for row in range(model.rowCount(above)):
-                for column in range(2):
-                    index = model.index(row, column, above)
-                    if number := len(flagged.places(str(index.data() or ""))):
-                        found.append((index, set(range(number))))
-                stack.append(model.index(row, 0, above))
-        return found
-
-    def _in_view(self, place: QModelIndex, top: int) -> set[int]:
-        made = self._cells.laid_out(place)
-        text = str(place.data() or "")
-        seen = set()
-        for number, (start, end) in enumerate(flagged.places(text)):
-            first = made.lineForTextPosition(marked_text.units(text[:start]))
-            last = made.lineForTextPosition(marked_text.units(text[:end]) - 1)
-            bottom = top + last.y() + last.height()
-            if top + first.y() >= 0 and bottom <= self.viewport().height():
-                seen.add(number)
-        return seen
-
-    def next_flag(self) -> bool:
-        """Bring a flagged place that was not seen into view; False when there is none."""
-        if self.flags_seen() or not self._unseen:
-            return False
-        place, numbers = self._unseen[0]
-        text = str(place.data() or "")
-        start = flagged.places(text)[min(numbers)][0]
-        # A line lives no longer than its layout.
-        made = self._cells.laid_out(place)
-        line = made.lineForTextPosition(marked_text.units(text[:start]))
-        bar = self.verticalScrollBar()
-        bar.setValue(bar.value() + self.visualRect(place).top() + int(line.y()))
-        return True
-
-    def unfolded(self) -> bool:
-        """Whether nothing is folded away."""
-        model = self.model()
-        if not isinstance(model, JsonTree) or not model.whole():
-            return False
-        stack = [model.index(row, 0) for row in range(model.rowCount())]
-        while stack:
-            index = stack.pop()
-            if model.hasChildren(index):
-                if not self.isExpanded(index):
-                    return False
-                stack.extend(model.index(row, 0, index) for row in range(model.rowCount(index)))
-        return True
-
-    def resizeEvent(self, event: Any) -> None:  # noqa: N802
-        """Wrap anew: widths and heights depend on the width."""
-        super().resizeEvent(event)
-        self._fit_keys()
-        self.scheduleDelayedItemsLayout()
-
-
-def _values(value: Json) -> list[Json]:
-    if isinstance(value, dict):
-        return list(value.values())[:FETCH]
-    return value[:FETCH] if isinstance(value, list) else []
-
-
-def _measured(value: Json, metrics: QFontMetrics) -> list[tuple[int, int]]:
-    """Depth and width in pixels of the keys that are shown at first, each once."""
-    found = set()
-    stack: list[tuple[Json, int]] = [(value, 0)]
-    left = FETCH
-    while stack and left > 0:
-        above, depth = stack.pop()
-        keys: Sequence[str | int] = ()
-        if isinstance(above, dict):
-            keys = list(above)[:left]
-        elif isinstance(above, list):
-            keys = range(min(len(above), left))
-        left -= len(keys)
-        for key in keys:
-            found.add((depth, metrics.horizontalAdvance(key_text(key)[:FETCH])))
-            stack.append((above[key], depth + 1))
-    return sorted(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from PySide6.QtCore import QPointF, QRectF
@@ -17,13 +18,17 @@ from PySide6.QtGui import (
     QTextOption,
 )
 
+from lineclear.ui.reading import colours
+from lineclear.ui.reading.colours import Span
 from lineclear.ui.theme import Theme, Tokens
 
+_MASK = "\u27e6\u2022"
+"""Begins what stands for a secret."""
 _MARK = re.compile("\u27e6[^\u27e7]*\u27e7|[\u23ce\u21e5]|^ *[\u2502\u2506]")
 
 
 def _style(mark: str, t: Tokens) -> QTextCharFormat:
-    return _styles(t)[mark.startswith("\u27e6")]
+    return _styles(t)[mark.startswith("\u27e6") and not mark.startswith(_MASK)]
 
 
 @lru_cache(maxsize=4)
@@ -36,14 +41,16 @@ def _styles(t: Tokens) -> tuple[QTextCharFormat, QTextCharFormat]:
     return quiet, loud
 
 
-def layout(text: str, font: QFont, width: float, t: Tokens) -> QTextLayout:
-    """Lay TEXT out in WIDTH pixels, wrapped anywhere, tokens marked; never as markup."""
+def layout(
+    text: str, font: QFont, width: float, t: Tokens, spans: Iterable[Span] = ()
+) -> QTextLayout:
+    """Lay TEXT out in WIDTH pixels, wrapped anywhere, SPANS and tokens marked; never as markup."""
     shown = text.replace("\n", "\u2028")
     made = QTextLayout(shown, font)
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     made.setTextOption(option)
-    ranges = []
+    ranges = [_range(shown, span, t) for span in spans]
     place = start = 0
     for match in _MARK.finditer(shown):
         span = QTextLayout.FormatRange()
@@ -61,6 +68,15 @@ def layout(text: str, font: QFont, width: float, t: Tokens) -> QTextLayout:
         line.setPosition(QPointF(0, top))
         top += line.height()
     made.endLayout()
+    return made
+
+
+def _range(text: str, span: Span, t: Tokens) -> QTextLayout.FormatRange:
+    start, length, kind = span
+    made = QTextLayout.FormatRange()
+    made.start = units(text[:start])
+    made.length = units(text[start : start + length])
+    made.format = colours.style(kind, t)
     return made
 
 
@@ -84,18 +100,25 @@ def units(text: str) -> int:
 
 
 class TokenHighlighter(QSyntaxHighlighter):
-    """Marks tokens in a plain text document."""
+    """Marks tokens in a plain text document, and what else is known of its lines."""
 
     def __init__(self, document: QTextDocument, look: Theme) -> None:
         super().__init__(document)
         self._look = look
+        self.spans: dict[int, Sequence[Span]] = {}
+        """By block: what is marked beside the tokens."""
         look.changed.connect(self.rehighlight)
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
         """Mark one line."""
+        t = self._look.tokens
+        for first, length, kind in self.spans.get(self.currentBlock().blockNumber(), ()):
+            self.setFormat(
+                units(text[:first]), units(text[first : first + length]), colours.style(kind, t)
+            )
         place = start = 0
         for match in _MARK.finditer(text):
             start += units(text[place : match.start()])
             length = units(match.group())
-            self.setFormat(start, length, _style(match.group(), self._look.tokens))
+            self.setFormat(start, length, _style(match.group(), t))
             place, start = match.end(), start + length

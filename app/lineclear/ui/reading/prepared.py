@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.inbox.comparison import Change, differences
+from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.secrets import Path, at, mask, places
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
@@ -46,6 +50,12 @@ class Prepared:
     """The row's own checkpoint where it holds no call."""
     left: tuple[Left, ...] = ()
     """The run's checkpoints besides the call."""
+    masked: Json = MISSING
+    """The arguments that run, without their secrets: what fields show."""
+    compared: tuple[Comparison, ...] = ()
+    """The call beside others."""
+    raw_open: str = ""
+    """`raw` with its secrets, "" where it has none."""
 
     @property
     def changed(self) -> bool:
@@ -65,7 +75,35 @@ class Prepared:
     def as_asked(self) -> Prepared:
         """The same reading once no modify stands any more."""
         lines = self.text.count("\n") + 1
-        return replace(self, given=MISSING, given_text="", lines=lines)
+        masked = mask(self.arguments, last=self.last)
+        return replace(self, given=MISSING, given_text="", lines=lines, masked=masked)
+
+    @property
+    def last(self) -> Json:
+        """The arguments of the call that was approved last, MISSING where none is known."""
+        for one in self.compared:
+            if one.with_last_approved and one.same_tool:
+                return approved_arguments(one.other)
+        return MISSING
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What an operator changed, else what differs from the call that was approved last."""
+        if self.changed:
+            return tuple(differences(self.arguments, self.given))
+        for one in self.compared:
+            if one.with_last_approved and one.same_tool:
+                return one.changes
+        return ()
+
+    def revealing(self, shown: frozenset[Path]) -> Prepared:
+        """The same reading with the secrets at some places open."""
+        masked = mask(self.shown, shown=shown, last=self.last)
+        text = exact_text(masked)
+        lines = text.count("\n") + 1
+        if self.changed:
+            return replace(self, masked=masked, lines=lines, given_text=text)
+        return replace(self, masked=masked, lines=lines, text=text)
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -78,32 +116,54 @@ class Prepared:
         return len(self.text) <= EDIT_AT_MOST
 
 
-def prepare(detail: Detail) -> Prepared:
+def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
     """Make one reading of a row ready; pure, and as long as its arguments are."""
     arguments = _arguments(detail)
     missing = arguments is MISSING
-    text = "" if missing else exact_text(arguments)
     decision = detail.row.decision
     given = MISSING
     if decision is not None and modified(detail.row) and not missing:
         given = decision.arguments
-    given_text = "" if given is MISSING else exact_text(given)
     inputs = {} if detail.checkpoint is None else detail.checkpoint.inputs
-    return Prepared(
+    made = Prepared(
         detail,
         arguments,
-        text,
-        (text if given is MISSING else given_text).count("\n") + 1,
+        "",
+        0,
         whole_fields=missing or (_is_small(arguments) and (given is MISSING or _is_small(given))),
-        raw=raw_text(detail.raw),
-        inputs=exact_text(inputs) if inputs else "",
+        inputs=exact_text(mask(inputs)) if inputs else "",
         result=plain_text(detail.result or ""),
         given=given,
-        given_text=given_text,
         steps=() if detail.checkpoint is None else step_pieces(detail.checkpoint.steps),
         main=main_view(detail),
         left=left_behind(detail),
+        compared=compared,
     )
+    asked = mask(arguments, last=made.last)
+    masked = asked if given is MISSING else mask(given, last=made.last)
+    text = "" if missing else exact_text(asked)
+    given_text = "" if given is MISSING else exact_text(masked)
+    open_raw = raw_text(detail.raw)
+    raw = raw_text(detail.raw, masked=True, secrets=_written(arguments, asked))
+    return replace(
+        made,
+        masked=masked,
+        text=text,
+        given_text=given_text,
+        lines=(text if given is MISSING else given_text).count("\n") + 1,
+        raw=raw,
+        raw_open="" if raw == open_raw else open_raw,
+    )
+
+
+def _written(arguments: Json, masked: Json) -> list[str]:
+    """The secrets of some arguments as their file may hold them."""
+    found = []
+    for path, text in places(masked):
+        value = at(arguments, path)
+        if text.whole and isinstance(value, str) and len(value) >= 4:
+            found += [json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]]
+    return found
 
 
 def modified(row: Row) -> bool:

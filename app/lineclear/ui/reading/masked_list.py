@@ -1,0 +1,58 @@
+"""Names the secrets that a text does not show, each with a button that shows it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.comparison import Change
+from lineclear.core.inbox.secrets import Masked, Path
+from lineclear.ui import theme, words
+from lineclear.ui.labels import PlainLabel
+
+NAMED_AT_MOST = 3
+_NAME_LENGTH = 24
+
+
+class MaskedList(QWidget):
+    """One line: how many values are masked, and a button for each of the first.
+
+    Signals:
+        show_wanted(Path): the value at a place should be shown.
+    """
+
+    show_wanted = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("maskedList")
+        self._about = PlainLabel()
+        self._about.setProperty("tone", "muted")
+        self._about.setFont(theme.small_font())
+        self._box = QHBoxLayout(self)
+        self._box.setContentsMargins(16, 4, 16, 0)
+        self._box.setSpacing(4)
+        self._box.addWidget(self._about)
+        self._box.addStretch(1)
+        self._buttons: list[QPushButton] = []
+        self.hide()
+
+    def list_places(self, masked: list[tuple[Path, Masked]]) -> None:
+        """Name what is masked; the first few can be shown from here."""
+        for button in self._buttons:
+            self._box.removeWidget(button)
+            button.deleteLater()
+        self._buttons = []
+        verb = "is" if len(masked) == 1 else "are"
+        self._about.setText(f"{words.count(len(masked), 'value')} {verb} masked.")
+        for path, _text in masked[:NAMED_AT_MOST]:
+            name = Change(path, None, None).where() if path else "it"
+            button = QPushButton(f"Show {visible_line(name, _NAME_LENGTH)}".replace("&", "&&"))
+            button.setObjectName("showMasked")
+            button.setProperty("flat", True)
+            button.setFont(theme.small_font())
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _on=False, path=path: self.show_wanted.emit(path))
+            self._box.insertWidget(self._box.count() - 1, button)
+            self._buttons.append(button)
