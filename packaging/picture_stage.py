@@ -54,12 +54,57 @@ with Store.open(pathlib.Path(sys.argv[1])) as store:
 """
 
 
+EXECUTOR = """\
+import asyncio, sys
+from pathlib import Path
+from lineclear import Action, AgentExecutor, Budget, FileCheckpointHandler, Tool, Turn
+
+STORE = Path(sys.argv[1])
+PLAN = [
+    ("look_up", {"host": "db-3"}, "Which machine is it?"),
+    ("read_log", {"host": "db-3", "lines": 4}, "It answers. The log tells why it was paged."),
+    ("restart", {"host": "db-3", "service": "postgres", "drain": True}, "Only a restart helps."),
+]
+LOG = "02:11 checkpoint starting\\n02:12 out of memory\\n02:12 process 811 killed\\n02:13 recovery"
+
+class Model:
+    def plan(self, inputs, steps):
+        tool, given, said = PLAN[len(steps)]
+        action = Action(tool, given, log=said, tool_call_id=f"call_{len(steps) + 1}")
+        return Turn(action, tokens_in=4100 + 900 * len(steps), tokens_out=210)
+
+def look_up(host: str) -> str:
+    return f"{host}.internal 10.2.0.13, primary"
+
+def read_log(host: str, lines: int) -> str:
+    return LOG
+
+def restart(host: str, service: str, drain: bool) -> str:
+    return "restarted"
+
+TOOLS = (look_up, read_log, restart)
+
+async def main():
+    handler = FileCheckpointHandler(STORE)
+    tools = {each.__name__: Tool(each, asks=each is restart) for each in TOOLS}
+    limits = Budget(iterations=10, tool_calls=20, tokens=100_000)
+    async with AgentExecutor(
+        Model(), tools, store=STORE, checkpoints=handler, budget=limits, name="on-call"
+    ) as run:
+        await run.invoke({"input": "db-3 was paged at 02:12"})
+
+asyncio.run(main())
+"""
+"""An agent that keeps its run in all three forms, and asks at its third step."""
+
+
 class Stage:
     """A folder of stores with everything that the pictures show; ages are minutes."""
 
     def __init__(self, folder: Path) -> None:
         self.source = folder / "agents"
         self.locks: list[AgentLock] = []
+        self.agents: list[subprocess.Popen[bytes]] = []
         self.calls: dict[str, Shown] = {}
         self.by = operator(Settings())
 
@@ -113,8 +158,16 @@ class Stage:
         shutil.copyfile(DATA / file, target)
         target.chmod(0o600)
 
+    def execute(self) -> None:
+        """Start the agent that keeps its run in all three forms."""
+        argv = [sys.executable, "-c", EXECUTOR, str(self.source / "on-call")]
+        self.agents.append(subprocess.Popen(argv, stderr=subprocess.DEVNULL))
+
     def close(self) -> None:
         """Let the agents die."""
+        for agent in self.agents:
+            agent.kill()
+            agent.wait()
         for lock in self.locks:
             lock.close()
 

@@ -23,6 +23,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_API", "pyside6")
 
+from picture_burst import crowd
 from picture_stage import Stage, day, nothing
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
@@ -33,6 +34,7 @@ from qasync import QEventLoop
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
+from lineclear.ui.arming import Act
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.sections import Section
 from lineclear.ui.tasks import Tasks
@@ -73,6 +75,20 @@ class Set:
         """Go to a section once it has rows."""
         await until(lambda: self.window.model.counts()[section])
         self.window.sidebar.choose_section(section)
+
+    def choose_agent(self, agent: str) -> bool:
+        """Select the row of an agent that is not of this day, once it is there."""
+        rows = [row for section in Section for row in self.window.model.rows_in(section)]
+        return any(row.agent == agent and self.window.table.choose(row.id) for row in rows)
+
+    def tab(self, name: str) -> bool:
+        """Bring a tab of the reading pane to the front, once it is there."""
+        tabs = self.window.pane.tabs
+        for place in range(tabs.count()):
+            if tabs.isTabVisible(place) and tabs.tabText(place) == name:
+                tabs.setCurrentIndex(place)
+                return True
+        return False
 
     def do(self, action: str) -> None:
         """Do what a key does."""
@@ -149,6 +165,40 @@ async def other_run(on: Set) -> None:
     await on.section(Section.TO_RESUME)
     on.window.table.step(1)
     await asyncio.sleep(1.2)
+
+
+async def failed_run(on: Set) -> None:
+    """A run of a third system that failed: where it stopped."""
+    on.stage.leave("fixtures/starweaver/v041_run_failed.json", "planner", "run.checkpoint.json")
+    await on.section(Section.TO_RESUME)
+    await until(lambda: on.choose_agent("planner"))
+    await asyncio.sleep(1.2)
+
+
+async def waiting_run(on: Set) -> None:
+    """A run of that system with several calls; one tab says where it stands."""
+    file = "fixtures/starweaver/v041_waiting_medium_40_steps.json"
+    on.stage.leave(file, "analyst", "run.checkpoint.json")
+    await on.section(Section.WAITING)
+    await until(lambda: on.choose_agent("analyst"))
+    await until(lambda: on.tab("Execution"))
+    await asyncio.sleep(0.4)
+
+
+async def all_three(on: Set) -> None:
+    """An agent that keeps its run in all three forms: the loop beside the call."""
+    on.stage.execute()
+    await on.section(Section.WAITING)
+    await until(lambda: on.choose_agent("on-call"), 30)
+    await until(lambda: on.tab("Loop"))
+    await asyncio.sleep(0.4)
+
+
+async def execution(on: Set) -> None:
+    """The same, where its execution stands."""
+    await all_three(on)
+    on.tab("Execution")
+    await asyncio.sleep(0.4)
 
 
 async def unreadable(on: Set) -> None:
@@ -237,6 +287,50 @@ async def empty(_on: Set) -> None:
     await asyncio.sleep(0.8)
 
 
+async def several(on: Set) -> None:
+    """Many calls of one tool are selected."""
+    await until(lambda: on.window.model.rowCount() >= 60)
+    await on.choose("0")
+    on.window.table.selectAll()
+    await asyncio.sleep(0.6)
+
+
+async def burst(on: Set) -> None:
+    """Calls of one tool side by side."""
+    await several(on)
+    on.do("together")
+    await until(lambda: on.window.together.flow)
+    await asyncio.sleep(0.9)
+
+
+async def burst_armed(on: Set) -> None:
+    """The last row was seen, the letter was pressed."""
+    await burst(on)
+    flow = on.window.together.flow
+    assert flow is not None
+    flow.window.table.scrollToBottom()
+    await until(lambda: flow.arming.readiness(Act.APPROVE).ready)
+    flow.hands.letter(Act.APPROVE)
+    await asyncio.sleep(0.1)
+
+
+async def burst_done(on: Set) -> None:
+    """What became of each: two were decided elsewhere meanwhile."""
+    await burst(on)
+    flow = on.window.together.flow
+    assert flow is not None
+    bob = Person(uid=on.stage.by.uid, name="bob", host=on.stage.by.host)
+    on.stage.decide(on.calls["7"], Verdict("deny", reason="A second refund of C-1207."), bob)
+    on.stage.decide(on.calls["8"], Verdict("deny", reason="A second refund of C-1208."), bob)
+    await until(flow.window.model.endings)
+    flow.window.table.scrollToBottom()
+    await until(lambda: flow.arming.readiness(Act.APPROVE).ready)
+    QTest.mouseClick(flow.window.approve, Qt.MouseButton.LeftButton)
+    await until(lambda: flow.run.total and not flow.run.going)
+    flow.window.table.scrollToTop()
+    await asyncio.sleep(0.3)
+
+
 SCENES: dict[str, Scene] = {
     README_SCENE: inbox,
     "hidden": hidden,
@@ -247,6 +341,10 @@ SCENES: dict[str, Scene] = {
     "resume": resume,
     "console": console,
     "other-run": other_run,
+    "failed-run": failed_run,
+    "waiting-run": waiting_run,
+    "all-three": all_three,
+    "execution": execution,
     "unreadable": unreadable,
     "frozen": frozen,
     "deny": deny,
@@ -258,11 +356,24 @@ SCENES: dict[str, Scene] = {
     "failed": failed,
     "no-match": no_match,
     "keys": keys,
+    "several": several,
+    "burst": burst,
+    "burst-armed": burst_armed,
+    "burst-done": burst_done,
+    "burst-hostile": burst,
     "empty": empty,
     "demo": empty,
 }
-QUIET = frozenset({"empty", "demo"})
-"""Scenes on a source with nothing in it."""
+STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
+    "empty": nothing,
+    "demo": nothing,
+    "several": crowd,
+    "burst": crowd,
+    "burst-armed": crowd,
+    "burst-done": crowd,
+    "burst-hostile": lambda stage: crowd(stage, hostile=True),
+}
+"""Scenes on another source than a working day's."""
 
 
 async def picture(app: QApplication, target: Path, name: str, *, dark: bool, size: QSize) -> None:
@@ -270,7 +381,7 @@ async def picture(app: QApplication, target: Path, name: str, *, dark: bool, siz
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LINECLEAR_HOME"] = os.environ["HOME"] = folder
         stage = Stage(Path(folder))
-        calls = nothing(stage) if name in QUIET else day(stage)
+        calls = STAGES.get(name, day)(stage)
         tasks = Tasks(asyncio.get_running_loop())
         script = Path(folder) / "resume.py"
         script.write_text(RESUMED, encoding="utf-8")
@@ -286,7 +397,12 @@ async def picture(app: QApplication, target: Path, name: str, *, dark: bool, siz
         bridge.start()
         try:
             await SCENES[name](Set(window, stage, calls))
-            shown = window.findChild(QWidget, "keyList") or window
+            shown = (
+                window.findChild(QWidget, "keyList") or window.findChild(QWidget, "burst") or window
+            )
+            if shown.objectName() == "burst":
+                shown.resize(size)
+                await asyncio.sleep(0.2)
             shown.grab().save(str(target))
             print(target)
         finally:

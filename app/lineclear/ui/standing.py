@@ -173,10 +173,18 @@ def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
 
 
 def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
-    agent = words.name(row.agent)
-    if row.process is Process.DEAD:
-        return f"{agent} died with nothing to approve. A resume goes on from here."
-    return f"{agent} left this with nothing to approve. Whether it still runs, no file tells."
+    agent, stood = words.name(row.agent), row.position
+    dead = row.process is Process.DEAD
+    after = "A resume goes on from here." if dead else "Whether it still runs, no file tells."
+    if stood is not None and stood.suspended is not None:
+        at = f" at {words.name(stood.node)}" if stood.node else ""
+        return f"{words.ended(f'{agent} was suspended{at}{words.quoted(stood.suspended)}')} {after}"
+    if stood is not None and stood.node:
+        how = f" ({words.name(stood.status)})" if stood.status else ""
+        return f"{agent} stopped at {words.name(stood.node)}{how}, nothing to approve. {after}"
+    if dead:
+        return f"{agent} died with nothing to approve. {after}"
+    return f"{agent} left this with nothing to approve. {after}"
 
 
 _STANDINGS = {

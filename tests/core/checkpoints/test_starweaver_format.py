@@ -285,8 +285,8 @@ def test_a_failed_run_tells_where_it_stopped():
     assert (position.node, position.status, position.step) == ("run_failed", "failed", 3)
     assert position.conversation_id == "conv_11111111-1111-4111-8111-111111111111"
     assert position.cursors == (
-        ("Model request attempt", 3),
-        ("Output validation attempt", 0),
+        ("Request attempt", 3),
+        ("Validation attempt", 0),
         ("Stream cursor", 12),
         ("Message cursor", 0),
     )

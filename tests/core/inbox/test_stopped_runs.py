@@ -137,9 +137,9 @@ def test_a_failed_or_suspended_run_shows_where_it_stopped(source, status, suspen
     assert (at.node, at.status, at.step) == (node, status, 1)
     assert at.suspended == (suspended or None)
     assert dict(at.cursors) == {
-        "Model request attempt": 1,
+        "Request attempt": 1,
         "Tool call batch": "tool_batch_1",
-        "Output validation attempt": 0,
+        "Validation attempt": 0,
         "Stream cursor": 9,
         "Message cursor": 2,
     }

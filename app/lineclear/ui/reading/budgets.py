@@ -95,12 +95,13 @@ class Budgets(QWidget):
         )
         self.usage.setText(words.usage(row.usage))
         self.usage.setVisible(bool(self.usage.text()))
+        # It keeps its place, so that nothing below moves, unless none is shown at all.
+        any_limit = any(number is not None and most is not None for number, most, *_ in figures)
         for (bar, label), (number, limit, noun, step) in zip(self._parts, figures, strict=True):
             label.setText(words.budget(number, limit, noun))
-            # It keeps its place, so that nothing below moves.
             shown = number is not None and limit is not None
             policy = bar.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
+            policy.setRetainSizeWhenHidden(any_limit)
             bar.setSizePolicy(policy)
             bar.setVisible(shown)
             if number is not None and limit is not None:

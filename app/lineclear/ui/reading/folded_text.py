@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 
 from PySide6.QtCore import QPoint, Qt
@@ -28,6 +29,8 @@ SHUT = "\u25b8 "
 BARE = "\u00b7 "
 MARKS = (OPEN, SHUT, BARE)
 """Begin a heading; nothing else in the text stands at the margin."""
+_NAMED = re.compile(rf"{INNER}[^\W\d_][^\"\u2502]*?  ")
+"""The name of a fact before its value; JSON has no two blanks outside of texts."""
 
 
 class HeadingHighlighter(TokenHighlighter):
@@ -49,6 +52,8 @@ class HeadingHighlighter(TokenHighlighter):
             self.setFormat(len(OPEN), title, strong)
         elif text.startswith(LABEL) and not text.startswith(INNER):
             self.setFormat(0, units(text), quiet)
+        elif named := _NAMED.match(text):
+            self.setFormat(0, units(named.group()), quiet)
         super().highlightBlock(text)
 
 
@@ -92,9 +97,14 @@ class FoldedText(TextView):
         for place, piece in enumerate(self._pieces):
             shut = place in self._shut
             mark = BARE if not piece.body else SHUT if shut else OPEN
-            part = f"{mark}{piece.title}{'   ' if piece.about else ''}{piece.about}\n"
+            # What is unfolded says it itself.
+            about = f"   {piece.about}" if piece.about and mark is not OPEN else ""
+            part = f"{mark}{piece.title}{about}\n"
             if piece.body and not shut:
                 part += f"{piece.body}\n\n"
+            if piece.apart and found and not found[-1].endswith("\n\n"):
+                found.append("\n")
+                length += 1
             self._starts.append(length)
             found.append(part)
             length += len(part)

@@ -35,7 +35,9 @@ def left_behind(detail: Detail) -> tuple[Left, ...]:
     found = []
     if own is not None and own.calls and own.position is not None:
         found.append((FORMATS[own.system].noun, run_pieces(own)))
-    for other in detail.others[:KEPT_AT_MOST]:
+    order = list(FORMATS)
+    others = sorted(detail.others, key=lambda other: order.index(other.checkpoint.system))
+    for other in others[:KEPT_AT_MOST]:
         noun = FORMATS[other.checkpoint.system].noun
         found.append((noun, run_pieces(other.checkpoint, other)))
     more = len(detail.others) - KEPT_AT_MOST

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
-    Counters,
     Entry,
     Json,
     Position,
@@ -24,21 +22,20 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.secrets import mask, mask_text, masked_json, masked_text
 from lineclear.core.ledger.store import Shown
 from lineclear.ui import cells, words
-from lineclear.ui.reading.shown_text import RAW_AT_MOST, cut, exact_text
+from lineclear.ui.reading.shown_text import RAW_AT_MOST, cut, exact_text, lines_of
 from lineclear.ui.reading.wrapping import GUTTER
 
 LABEL = "  "
 """Stands before a label of ours."""
 INNER = "    "
 """Stands before all that an agent wrote."""
-UNFOLDED_AT_MOST = 12
-"""Facts of what is said beside the conversation that are unfolded at first."""
 _TITLE_LENGTH = 60
 _ABOUT_LENGTH = 200
 _NAME_LENGTH = 200
-_COLUMN = 24
+_COLUMN = 28
 """Characters of names that stand in a column; a longer one pushes its own value aside."""
 _VERBS = {
     "text": "says",
@@ -59,6 +56,8 @@ class Piece:
     body: str
     """Lines, none longer than `LINE_LIMIT`, a margin and a mark; "" for nothing."""
     unfolded: bool = False
+    apart: bool = False
+    """Stands apart from what is above it."""
 
 
 # --- Lines ----------------------------------------------------------------------------------------
@@ -70,25 +69,19 @@ def label(text: str) -> str:
 
 
 def text_lines(text: str) -> Iterator[str]:
-    """A text of an agent behind its gutter."""
-    left = text[:RAW_AT_MOST]
-    start = 0
-    # Line by line: splitting a long text would keep all threads waiting.
-    while start <= len(left):
-        end = left.find("\n", start)
-        end = len(left) if end < 0 else end
-        yield from cut(f"{INNER}{GUTTER}{visible_line(left[start:end])}")
-        start = end + 1
+    """A text of an agent behind its gutter; no secrets."""
+    for line in lines_of(mask_text(text[:RAW_AT_MOST]), visible_line):
+        yield from cut(f"{INNER}{GUTTER}{line}")
     if len(text) > RAW_AT_MOST:
         yield label(f"and {len(text) - RAW_AT_MOST:,} more characters, which are in the file")
 
 
 def value_lines(value: Json) -> Iterator[str]:
-    """A JSON value: a text behind its gutter, all else as exact text."""
+    """A JSON value: a text behind its gutter, all else as exact text; no secrets."""
     if isinstance(value, str):
         yield from text_lines(value)
         return
-    for line in exact_text(value).split("\n"):
+    for line in exact_text(mask(value)).split("\n"):
         yield f"{INNER}{line}"
 
 
@@ -102,10 +95,10 @@ def _columns(facts: list[tuple[str, str]]) -> str:
 def value_text(value: Json) -> str:
     """A JSON value on one line, a text without quotes."""
     if isinstance(value, str):
-        return visible_line(value)
+        return visible_line(masked_text(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return visible_line(jsontext.compact(value, max_depth=jsontext.MAX_DEPTH_IN).decode("utf-8"))
+    return visible_line(masked_json(value))
 
 
 # --- Steps ----------------------------------------------------------------------------------------
@@ -153,21 +146,24 @@ def run_pieces(checkpoint: Checkpoint, kept: Shown | None = None) -> tuple[Piece
 
 def _standing(checkpoint: Checkpoint, counts: str) -> Piece:
     position = checkpoint.position
-    facts = [] if position is None else list(_position(position))
+    facts = [] if position is None else list(_stopped(position))
     if position is not None and position.step not in (None, checkpoint.counters.iteration):
         facts.append(("Step", f"{position.step:,}"))
-    facts += _budget(counts, checkpoint.counters, checkpoint.limits)
-    facts += _usage(checkpoint)
+    facts += _budget(checkpoint, counts)
+    facts += [] if position is None else _goes_on(position)
     return Piece("Where it stands", "", _columns(facts), unfolded=True)
 
 
-def _position(position: Position) -> Iterator[tuple[str, str]]:
+def _stopped(position: Position) -> Iterator[tuple[str, str]]:
     if position.node:
         yield "Stopped at", visible_line(position.node)
     if position.status:
         yield "Status", visible_line(position.status)
     if position.suspended is not None:
         yield "Suspended", visible_line(position.suspended) or "no reason given"
+
+
+def _goes_on(position: Position) -> Iterator[tuple[str, str]]:
     for name, value in position.cursors:
         yield visible_line(name, _NAME_LENGTH), value_text(value)
     yield "Run", visible_line(position.run_id)
@@ -176,7 +172,7 @@ def _position(position: Position) -> Iterator[tuple[str, str]]:
     if position.checkpoint_id:
         yield "Checkpoint", visible_line(position.checkpoint_id)
     if position.written_ms is not None:
-        yield "Written", _instant(position.written_ms)
+        yield "Agent's clock", _instant(position.written_ms)
 
 
 def _instant(milliseconds: int) -> str:
@@ -184,26 +180,23 @@ def _instant(milliseconds: int) -> str:
         at = datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone()
     except (OverflowError, ValueError, OSError):
         return f"{milliseconds:,} ms since 1970"
-    return f"{at:%Y-%m-%d %H:%M:%S} by the agent's clock"
+    return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
-def _budget(counts: str, used: Counters, limits: Counters) -> Iterator[tuple[str, str]]:
+def _budget(checkpoint: Checkpoint, counts: str) -> Iterator[tuple[str, str]]:
+    used, limits, usage = checkpoint.counters, checkpoint.limits, checkpoint.usage
     yield counts.capitalize(), _of(used.iteration, limits.iteration)
     yield "Tool calls", _of(used.tool_calls, limits.tool_calls)
     yield "Tokens", _of(used.tokens, limits.tokens)
+    if usage is not None:
+        yield "Tokens in", _of(usage.tokens_in)
+        yield "Tokens out", _of(usage.tokens_out)
+        yield "Tokens by cache", _of(usage.cache)
 
 
-def _of(number: int | None, limit: int | None) -> str:
+def _of(number: int | None, limit: int | None = None) -> str:
     told = "not reported" if number is None else f"{number:,}"
     return told if limit is None else f"{told} of {limit:,}"
-
-
-def _usage(checkpoint: Checkpoint) -> Iterator[tuple[str, str]]:
-    usage = checkpoint.usage
-    if usage is not None:
-        yield "Tokens in", _of(usage.tokens_in, None)
-        yield "Tokens out", _of(usage.tokens_out, None)
-        yield "Tokens by cache", _of(usage.cache, None)
 
 
 def _file(kept: Shown) -> Piece:
@@ -226,7 +219,6 @@ def _section(section: Section) -> Piece:
         visible_line(section.title, _TITLE_LENGTH),
         about,
         _columns(facts),
-        unfolded=len(facts) <= UNFOLDED_AT_MOST,
     )
 
 
@@ -239,19 +231,19 @@ def _messages(entries: tuple[Entry, ...]) -> list[Piece]:
     for entry in entries:
         by_number.setdefault(entry.message, []).append(entry)
     if not by_number:
-        return [Piece("Conversation", "no message yet", "")]
+        return [Piece("Conversation", "no message yet", "", apart=True)]
     newest = max(by_number)
     return [
-        _message(number, by_number[number], tools, unfolded=number == newest)
+        _message(number, by_number[number], tools, newest=number == newest)
         for number in sorted(by_number, reverse=True)
     ]
 
 
-def _message(number: int, entries: list[Entry], tools: dict[str, str], *, unfolded: bool) -> Piece:
+def _message(number: int, entries: list[Entry], tools: dict[str, str], *, newest: bool) -> Piece:
     role = visible_line(entries[0].role, _TITLE_LENGTH)
     about = " \u00b7 ".join(_summary(entry, tools) for entry in entries[:3])
     body = "\n".join(line for entry in entries for line in _entry_lines(entry, tools))
-    return Piece(f"{number}  {role}", about, body, unfolded=unfolded)
+    return Piece(f"{number}  {role}", about, body, unfolded=newest, apart=newest)
 
 
 def _tool_of(entry: Entry, tools: dict[str, str]) -> str:

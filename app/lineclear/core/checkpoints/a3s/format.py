@@ -69,12 +69,12 @@ _ENOUGH_KEYS: Final = 3
 _GUARDS: Final = {
     "parse_error_count": "Parse errors",
     "continuation_count": "Continuations",
-    "reasoning_only_repair_count": "Repairs of answers that only reason",
+    "reasoning_only_repair_count": "Reasoning-only repairs",
     "recent_tool_signatures": "Recent tool calls",
-    "guarded_duplicate_signature": "Repeated call that was stopped",
+    "guarded_duplicate_signature": "Repeated call stopped",
     "guarded_duplicate_count": "Times it was stopped",
-    "last_incomplete_response_hash": "Fingerprint of the last incomplete answer",
-    "incomplete_response_stalled": "Stuck at an incomplete answer",
+    "last_incomplete_response_hash": "Last incomplete answer",
+    "incomplete_response_stalled": "Stuck at that answer",
 }
 
 

@@ -208,9 +208,9 @@ def _trace_id(checkpoint: AgentCheckpoint) -> str | None:
 def _position(checkpoint: AgentCheckpoint) -> Position:
     cursor = checkpoint.resume.cursor
     cursors = {
-        "Model request attempt": cursor.model_request_attempt,
+        "Request attempt": cursor.model_request_attempt,
         "Tool call batch": cursor.tool_call_batch_id,
-        "Output validation attempt": cursor.output_validation_attempt,
+        "Validation attempt": cursor.output_validation_attempt,
         "Stream cursor": cursor.stream_cursor,
         "Message cursor": cursor.message_cursor,
     }
