@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 
 from lineclear.core.inbox.deciding import Origin, answer
@@ -67,6 +67,14 @@ async def choose(window, until, item: str):
 
 def row_of(window, row):
     return window.model.row(row.id)
+
+
+def resumable(window, source: Path) -> None:
+    """A command of the settings resumes whatever is in SOURCE."""
+    launch = (LaunchSetting(source=source, argv=("/bin/true",)),)
+    changed = window._bridge.settings.model_copy(update={"launch": launch})
+    window._bridge.settings = changed
+    window._bridge._watcher.apply(changed)
 
 
 async def opened(window, until, item: str = "call_d"):
@@ -145,10 +153,7 @@ async def test_an_approval_of_another_system_takes_no_answer(inbox, source, unti
 
 async def test_a_run_is_decided_call_by_call_and_can_then_be_resumed(inbox, source, until):
     left(source)
-    launch = (LaunchSetting(source=source, argv=("/bin/true",)),)
-    changed = inbox._bridge.settings.model_copy(update={"launch": launch})
-    inbox._bridge.settings = changed
-    inbox._bridge._watcher.apply(changed)
+    resumable(inbox, source)
     first = await choose(inbox, until, "call_1")
     await until(lambda: "(0 done)" in says(inbox, "sentence"), "none done")
     assert says(inbox, "sentence") == ("Held until all 3 calls of this run are decided (0 done).")
@@ -467,5 +472,27 @@ async def test_m_modifies_where_a_call_can_be_modified(inbox, source, until):
     press(inbox, Qt.Key.Key_M)
     assert inbox.pane.editing is inbox.pane.modify
     press(inbox, Qt.Key.Key_Escape)
+    press(inbox, Qt.Key.Key_G)
+    assert inbox.pane.editing is inbox.pane.answer
+
+
+@pytest.mark.parametrize("width", [640, 1320, 1800])
+async def test_every_button_is_whole_at_any_width(inbox, source, until, width):
+    AgentLock.acquire(source / "refund-bot").close()
+    resumable(inbox, source)
+    shown = ask_for(source).shown
+    inbox.resize(width, 620)
+    await until(lambda: inbox.width() == width, "the width")
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    bar = inbox.pane.bar
+    assert bar.approve.text() == "Approve and resume"
+    for button in (bar.deny, bar.modify, bar.answer, bar.approve):
+        assert button.isVisible()
+        assert button.width() >= button.sizeHint().width()
+        place = QRect(button.mapTo(inbox, QPoint(0, 0)), button.size())
+        assert inbox.rect().contains(place), button.objectName()
+    beside = [each for each in (bar.modify, bar.answer) if each.parent() is bar]
+    assert bar.approve.x() - max(each.geometry().right() for each in beside) >= 96
     press(inbox, Qt.Key.Key_G)
     assert inbox.pane.editing is inbox.pane.answer

@@ -12,6 +12,8 @@ from lineclear.ui.buttons import ApproveButton, DecisionButton
 from lineclear.ui.labels import PlainLabel, tooltip
 from lineclear.ui.offers import ABOUT_ANSWER, Offer
 
+_MARGIN = 16
+_SPACING = 8
 APART = 96
 """Pixels between what denies and what approves."""
 
@@ -44,9 +46,10 @@ class DecisionBar(QWidget):
         self.ask_again = DecisionButton("Ask again", "askAgain")
         self.leave_it = DecisionButton("Leave it", "leaveIt")
         self.together = DecisionButton("Decide together\u2026", "together")
-        line = QHBoxLayout(self)
-        line.setContentsMargins(16, 8, 16, 8)
-        line.setSpacing(8)
+        self._offer = Offer()
+        self._line = line = QHBoxLayout(self)
+        line.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
+        line.setSpacing(_SPACING)
         left = (
             self.deny,
             self.modify,
@@ -102,8 +105,9 @@ class DecisionBar(QWidget):
             self.leave_it: offer.resolve,
             self.together: bool(offer.together),
         }
+        self._offer = offer
         for button, visible in shown.items():
-            if button.isVisibleTo(self) != visible:
+            if button.isHidden() == visible:
                 button.setVisible(visible)
             if button.isEnabled() == busy:
                 button.setEnabled(not busy)
@@ -113,6 +117,28 @@ class DecisionBar(QWidget):
         self.approve.say(offer.approve or "Approve")
         self.together.say(offer.together or "Decide together\u2026")
         self.resume.say(offer.resume or "Resume")
+
+    def fits(self, width: int) -> bool:
+        """Whether all buttons of the offer stand in WIDTH pixels, what approves well apart."""
+        offer = self._offer
+        left = ((self.deny, offer.deny), (self.modify, offer.modify), (self.answer, offer.answer))
+        wide = [button.sizeHint().width() + _SPACING for button, shown in left if shown]
+        if offer.approve:
+            wide.append(APART + _SPACING + self.approve.sizeHint().width())
+        return sum(wide) + 2 * _MARGIN <= width
+
+    def place_answer(self, elsewhere: QHBoxLayout | None) -> None:
+        """Put Answer\u2026 beside Modify\u2026, or ELSEWHERE as a quiet button."""
+        home = self._line if elsewhere is None else elsewhere
+        if home.indexOf(self.answer) >= 0:
+            return
+        quiet = elsewhere is not None
+        self.answer.setProperty("flat", quiet)
+        self.answer.setFont(theme.small_font() if quiet else theme.body_font())
+        after = home.count() - 1 if quiet else home.indexOf(self.modify) + 1
+        home.insertWidget(after, self.answer)
+        self.answer.style().unpolish(self.answer)
+        self.answer.style().polish(self.answer)
 
     def show_readiness(self, act: Act, state: Readiness, *, letter: bool) -> None:
         """Show how far an act's waiting is."""

@@ -296,6 +296,16 @@ def stylesheet(t: Tokens) -> str:
         background: {t.accent}; color: {t.on_accent}; border: none;
         border-radius: 13px; padding: 5px 14px;
     }}
+    QRadioButton {{ spacing: 6px; }}
+    QRadioButton::indicator {{
+        width: 12px; height: 12px; border: 1px solid {t.muted}; border-radius: 7px;
+        background: {t.base};
+    }}
+    QRadioButton::indicator:checked {{
+        width: 6px; height: 6px; border: 4px solid {t.accent}; background: {t.on_accent};
+    }}
+    QRadioButton::indicator:focus {{ border-color: {t.text}; }}
+    QRadioButton::indicator:disabled {{ border-color: {t.line}; }}
     QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.base}; }}
     QTabBar {{ background: {t.base}; }}
     QTabBar::tab {{

@@ -62,13 +62,9 @@ class AnswerEditor(ReviewedEditor):
         self.as_text.pressed_by.connect(lambda _origin: self._take_as_text())
         self.as_text.hide()
         self._below.addWidget(self.as_text)
-        chosen = QHBoxLayout()
-        chosen.setSpacing(8)
-        chosen.addWidget(self.ends)
-        chosen.addStretch(1)
-        chosen.addWidget(self.forms)
+        self._yours_head.addWidget(self.forms)
         self._editing.insertWidget(0, about)
-        self._editing.insertLayout(1, chosen)
+        self._editing.insertWidget(1, self.ends)
         self._ends.idClicked.connect(lambda _place: self._end_chosen())
         self._forms.idClicked.connect(lambda _place: self.check())
 
@@ -207,6 +203,7 @@ def _choice(prefix: str, choices: dict[str, str]) -> tuple[QButtonGroup, list[QR
     for place, (name, told) in enumerate(choices.items()):
         button = QRadioButton(told)
         button.setObjectName(f"{prefix}{name.capitalize()}")
+        button.setFont(theme.small_font())
         group.addButton(button, place)
         buttons.append(button)
     return group, buttons
@@ -218,3 +215,4 @@ def _line(holder: QWidget, buttons: Iterable[QWidget]) -> None:
     line.setSpacing(12)
     for button in buttons:
         line.addWidget(button)
+    line.addStretch(1)

@@ -23,8 +23,11 @@ from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
+from lineclear.ui.reading.find_bar import FindBar
+from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.header import BUDGETS_FROM, Header
 from lineclear.ui.reading.inputs_tab import InputsTab
+from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.kept_tabs import KeptTabs
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
@@ -69,6 +72,8 @@ class ReadingPane(QWidget):
         self.kept = KeptTabs(self.tabs, look, self.tabs.indexOf(self.result))
         self.tabs.setCornerWidget(self.call.switch)
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
+        self.finder = FindBar(self._searchable)
+        self.call.turned.connect(self.finder.again)
         self.modify = ModifyEditor(look)
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
@@ -121,6 +126,7 @@ class ReadingPane(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(self.header)
+        box.addWidget(self.finder)
         box.addWidget(self.body, 1)
         line = QFrame()
         line.setObjectName("separator")
@@ -179,9 +185,31 @@ class ReadingPane(QWidget):
         self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
         self._offer_switch()
 
+    def _searchable(self) -> TextView | JsonView | None:
+        """What find looks through now."""
+        if self.editing is not None or self._pages.currentIndex() == 0:
+            return None
+        page = self.tabs.currentWidget()
+        if page is self.call:
+            return self.call.searchable()
+        views = [page] if isinstance(page, TextView) else page.findChildren(TextView)
+        shown = next(
+            (view for view in views if isinstance(view, TextView) and view.isVisible()), None
+        )
+        if isinstance(shown, FoldedText):
+            # What is folded is in no text.
+            shown.fold_all(shut=False)
+        return shown
+
+    def open_find(self) -> None:
+        """Ask for words to find in what is shown."""
+        if self._pages.currentIndex() == 1 and self.editing is None:
+            self.finder.open_find()
+
     def _offer_switch(self) -> None:
         """Fields or text is asked beside a call only."""
         here = self.tabs.currentWidget() is self.call
+        self.finder.again()
         self.call.switch.setVisible(here and not self.call.shows_run())
 
     def show_launches(self, prepared: Prepared) -> None:
@@ -230,6 +258,11 @@ class ReadingPane(QWidget):
                 home.insertWidget(0, self.set_command)
         self.set_command.setVisible(offer.set_command)
         self.set_command.setEnabled(not busy)
+        self._place_answer()
+
+    def _place_answer(self) -> None:
+        """Where the bar is too narrow for all its buttons, Answer\u2026 stands above it."""
+        self.bar.place_answer(None if self.bar.fits(self.width()) else self._offered)
 
     def say(self, text: str, tone: str = "muted") -> None:
         """Say one sentence above the bar."""
@@ -258,6 +291,7 @@ class ReadingPane(QWidget):
         """Where it is low, the budgets give way to the call."""
         super().resizeEvent(event)
         self.header.budgets.setVisible(event.size().height() >= BUDGETS_FROM)
+        self._place_answer()
 
     def forget_sight(self) -> None:
         """What was in view before counts no more."""

@@ -93,6 +93,8 @@ class ReviewedEditor(QWidget):
         cancel = DecisionButton("Cancel", f"{self.name}Cancel")
         cancel.setProperty("flat", True)
         cancel.pressed_by.connect(lambda _origin: self.left.emit())
+        self._yours_head = QHBoxLayout()
+        """Beside the title of what is written."""
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setObjectName("askedAndYours")
         split.setChildrenCollapsible(False)
@@ -138,7 +140,11 @@ class ReviewedEditor(QWidget):
         label = PlainLabel(title)
         label.setProperty("tone", "muted")
         label.setFont(theme.small_font())
-        box.addWidget(label)
+        head = self._yours_head if left else QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(label)
+        head.addStretch(1)
+        box.addLayout(head)
         box.addWidget(widget, 1)
         return holder
 
