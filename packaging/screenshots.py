@@ -24,6 +24,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_API", "pyside6")
 
 from picture_burst import crowd
+from picture_run import leave_waiting_run
 from picture_stage import Stage, day, nothing
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
@@ -242,6 +243,53 @@ async def review(on: Set) -> None:
     await asyncio.sleep(1.0)
 
 
+async def elsewhere(on: Set) -> None:
+    """A call that runs elsewhere: it takes a result, and waits for the others of its run."""
+    leave_waiting_run(on.stage.source)
+
+    def issue() -> list[str]:
+        rows = on.window.model.rows_in(Section.WAITING)
+        return [row.id for row in rows if row.kind == "deferred"]
+
+    await until(issue)
+    (on.calls["issue"],) = issue()
+    await on.choose("issue")
+
+
+async def answer(on: Set) -> None:
+    """What the agent gets in place of a run, while it is written."""
+    await elsewhere(on)
+    on.do("answer")
+    on.window.pane.answer.yours.setPlainText('{\n  "issue": "OPS-4121",\n  "issue": "OPS-4122"\n}')
+    await asyncio.sleep(0.4)
+
+
+async def answer_failed(on: Set) -> None:
+    """The message of a failure, which is no JSON."""
+    await elsewhere(on)
+    on.do("answer")
+    editor = on.window.pane.answer
+    editor.yours.setPlainText("The tracker is down until 14:00.")
+    QTest.mouseClick(editor.findChild(QWidget, "answerFailed"), Qt.MouseButton.LeftButton)
+    await asyncio.sleep(0.4)
+
+
+async def answer_review(on: Set) -> None:
+    """Exactly what the agent gets, before it is given."""
+    await answer(on)
+    on.window.pane.answer.yours.setPlainText('{"issue": "OPS-4121", "note": "see \\u202e14:00"}')
+    on.do("submit")
+    await asyncio.sleep(2.4)
+
+
+async def result(on: Set) -> None:
+    """A result in place of a run that an agent of ours waits with."""
+    await on.choose("refund")
+    on.do("answer")
+    on.window.pane.answer.yours.setPlainText('{"refund": "R-88", "by": "phone"}')
+    await asyncio.sleep(0.4)
+
+
 async def steps(on: Set) -> None:
     """What the run did before."""
     await on.choose("refund")
@@ -350,6 +398,11 @@ SCENES: dict[str, Scene] = {
     "deny": deny,
     "modify": modify,
     "review": review,
+    "elsewhere": elsewhere,
+    "answer": answer,
+    "answer-failed": answer_failed,
+    "answer-review": answer_review,
+    "result": result,
     "steps": steps,
     "file": file,
     "finished": finished,
