@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -35,6 +36,7 @@ class Asking(QObject):
         super().__init__(parent)
         self._pane = pane
         self._drafts: dict[tuple[str, str], str] = {}
+        self._notes: dict[str, str] = {}
         self._call = ""
         self.word = False
         """Asked is whether the operator knows that nothing runs."""
@@ -83,6 +85,8 @@ class Asking(QObject):
         """
         if self.denying:
             return Offer(offers.denying(row))
+        if self._pane.editor.question is editors.NOTE:
+            return Offer(offers.NOTING)
         editing = self._pane.editing
         if editing is None:
             return None
@@ -96,8 +100,22 @@ class Asking(QObject):
         """What is given now: what is under review, or an approval as asked; None: nothing is."""
         editing = self._pane.editing
         if editing is None:
-            return Verdict("approve")
-        return editing.verdict() if editing.in_review() else None
+            given: Verdict | None = Verdict("approve")
+        else:
+            given = editing.verdict() if editing.in_review() else None
+        return given if given is None or not self.note else replace(given, note=self.note)
+
+    @property
+    def note(self) -> str:
+        """What is kept with an approval of this call, "" for nothing."""
+        return self._notes.get(self._call, "")
+
+    def keep_note(self, text: str) -> None:
+        """Keep TEXT with an approval, "" for nothing; the approval itself is another act."""
+        self._notes.pop(self._call, None)
+        if text:
+            self._notes[self._call] = text
+        self.close_question()
 
     def has_text(self) -> bool:
         """Whether the operator has written something that is not sent."""
@@ -164,6 +182,11 @@ class Asking(QObject):
         self.changed.emit()
         self.left.emit()
 
+    def put_away(self) -> None:
+        """Close all; what was typed stays as a draft."""
+        self._keep()
+        self.close_all()
+
     def close_all(self) -> None:
         """Close all without a word."""
         self.word = False
@@ -206,6 +229,7 @@ class Asking(QObject):
         return self._drafts.get((self._call, name), "")
 
     def forget(self, call: str) -> None:
-        """Drop the drafts of a call that is decided."""
+        """Drop the drafts and the note of a call that is decided."""
+        self._notes.pop(call, None)
         for key in [key for key in self._drafts if key[0] == call]:
             del self._drafts[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
@@ -65,11 +65,21 @@ class TopBar(QWidget):
 
 
 class StatusLine(QWidget):
-    """Totals at the left, what is watched at the right."""
+    """Totals at the left, what is watched at the right, between them an operator's open words.
+
+    Signals:
+        take_back: the last word that is not written yet is to be taken back.
+        words_wanted: the words that stand are to be listed.
+    """
+
+    take_back = Signal()
+    words_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusLine")
+        self.held = _status_button("held", self.take_back)
+        self.standing = _status_button("standing", self.words_wanted)
         self.totals = ElidedLabel(name="totals")
         self.watching = PlainLabel(name="watching")
         line = QHBoxLayout(self)
@@ -78,7 +88,35 @@ class StatusLine(QWidget):
             label.setProperty("tone", "muted")
             label.setFont(theme.small_font(tabular=True))
         line.addWidget(self.totals, 1)
+        line.addWidget(self.held)
+        line.addWidget(self.standing)
         line.addWidget(self.watching)
+
+    def show_words(self, held: str, standing: str) -> None:
+        """Say which words are not written yet and which stand; "" for none. Nothing moves."""
+        for button, told, ends in (
+            (self.held, held, " Take back (Ctrl+Z)"),
+            (self.standing, standing, "\u2026"),
+        ):
+            shown = f"{told}{ends}".replace("&", "&&") if told else ""
+            if button.text() != shown:
+                button.setText(shown)
+                button.setAccessibleName(told)
+            button.setVisible(bool(told))
+
+
+def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
+    button = QPushButton()
+    button.setObjectName(name)
+    button.setProperty("flat", True)
+    button.setAutoDefault(False)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setFont(theme.small_font())
+    # As high as the line is without it.
+    button.setFixedHeight(button.fontMetrics().height() + 2)
+    button.clicked.connect(pressed)
+    button.hide()
+    return button
 
 
 class Strip(QFrame):

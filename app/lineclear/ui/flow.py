@@ -13,11 +13,12 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
-from lineclear.ui import offers
+from lineclear.ui import offers, words
 from lineclear.ui.arming import Act, Need
 from lineclear.ui.asking import Asking
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.hands import Hands
+from lineclear.ui.holding import Holding
 from lineclear.ui.in_view import InView
 from lineclear.ui.offers import Offer
 from lineclear.ui.queue_model import QueueModel
@@ -25,11 +26,14 @@ from lineclear.ui.reading import editors
 from lineclear.ui.reading.banners import Notice, state_notices
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.sections import Section
 from lineclear.ui.spoken import Spoken
+from lineclear.ui.standing_word import StandingWord
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.undertaking import RESUMING, Undertaking
 from lineclear.ui.verdicts import Done, Verdicts, misfit_of, parsed_command
 
+Work = Callable[[Prepared, Row], Coroutine[Any, Any, Done]]
 FAST_MS = 40
 SLOW_MS = 400
 
@@ -45,6 +49,14 @@ class Several(Protocol):
 
     def open(self) -> None:
         """Compare what is selected."""
+
+
+_DONE = {
+    "approve": "approved",
+    "deny": "denied",
+    "modify": "approved with changes",
+    "result": "answered",
+}
 
 
 class DecisionFlow(QObject):
@@ -82,6 +94,14 @@ class DecisionFlow(QObject):
         self._offer = Offer()
         self._undertaking = Undertaking(tasks, self)
         self._decided_here: set[str] = set()
+        self._lasting: dict[str, str] = {}
+        self._was_held: set[str] = set()
+        self.holding = Holding(
+            lambda: bridge.settings.hold_s, lambda: not self._busy, clock=clock, parent=self
+        )
+        self.holding.changed.connect(self._refresh)
+        self.standing = StandingWord(bridge, tasks, parent=self)
+        self.standing.failed.connect(lambda told: self.hint(told, "stop"))
         self._spoken = Spoken(clock)
         self._verdicts = Verdicts(bridge)
         self.asking = Asking(pane, self)
@@ -164,6 +184,8 @@ class DecisionFlow(QObject):
         self.view.head()
 
     def _froze(self) -> None:
+        if self.holding.take_back(self.view.id):
+            self.hint("Your word was not written: the call changed.")
         self.arming.show(None)
         self.asking.freeze()
         self.view.head()
@@ -211,13 +233,15 @@ class DecisionFlow(QObject):
             return self._together.offer(self._selected())
         if row.id in self._decided_here and row.state is State.PENDING:
             return Offer("Recorded.")
+        if self.holding.holds(row.id):
+            return Offer(self.holding.told_of(row.id), take_back=True)
         together = self._model.together(row)
         offer = offers.offer(row, *together, word=self.asking.word)
         if row.state is not State.PENDING:
             offer = self.view.resumption.offer(row, offer)
         else:
             offer = offers.allowed(row, offer, editable=bool(self.view.prepared.text))
-        return self.asking.offer(row, *together) or offer
+        return self.asking.offer(row, *together) or offers.noted(offer, self.asking.note)
 
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
@@ -273,11 +297,13 @@ class DecisionFlow(QObject):
             self._together.open()
         elif name in editors.QUESTIONS:
             self.asking.ask(editors.QUESTIONS[name])
+        elif name == "takeBack" and self.holding.take_back(self.view.id):
+            self.hint("Taken back: nothing was written.", "ok")
         elif name == "takeBack":
             self._run("take an approval back", lambda p, _r: self._verdicts.take_back(p.detail))
         elif name == "askAgain":
             if self.arming.readiness(Act.DENY).ready:
-                self._resolve("ask_again", None)
+                self._resolve("ask_again", None, origin)
             else:
                 self.hint(self.hands.why_not(Act.DENY))
         elif name == "leaveIt":
@@ -287,6 +313,16 @@ class DecisionFlow(QObject):
         """Open the reason of a denial."""
         if self._offer.deny and not self._busy and not self.view.frozen:
             self.asking.ask(editors.DENY)
+
+    def open_note(self) -> None:
+        """Open the note that goes with an approval."""
+        if self._offer.approve and not self._busy and not self.view.frozen:
+            self.asking.ask(editors.NOTE)
+
+    def take_back_held(self) -> None:
+        """Take the last word back that is not written yet."""
+        if self.holding.take_back():
+            self.hint("Taken back: nothing was written.", "ok")
 
     def open_modify(self) -> None:
         """Open the modify editor; for a call that takes nothing else, the editor of its answer."""
@@ -320,15 +356,21 @@ class DecisionFlow(QObject):
         if name == "setCommand":
             self._set_command(text)
             return
+        if name == "note":
+            self.asking.keep_note(text)
+            return
         if not text:
             self.hint("Say why in a few words: the agent reads it.")
             return
         if not self.arming.readiness(Act.DENY).ready:
             self.hint(self.hands.why_not(Act.DENY))
         elif name == "deny":
+            self._lasting.pop(self.view.id, None)
+            if self._pane.editor.lasting.isChecked():
+                self._lasting[self.view.id] = text
             self._decide(Verdict("deny", reason=text), origin)
         else:
-            self._resolve("ran" if name == "itRan" else "not_run", text)
+            self._resolve("ran" if name == "itRan" else "not_run", text, origin)
 
     def _set_command(self, text: str) -> None:
         try:
@@ -353,17 +395,36 @@ class DecisionFlow(QObject):
     def _decide(self, verdict: Verdict, origin: Origin) -> None:
         seconds = self.arming.seconds_shown()
         resume = self._offer.resumes and verdict.verdict == "approve"
-        self._run(
+        self._hold(
             f"{verdict.verdict} a call",
+            _DONE[verdict.verdict],
+            origin,
             lambda prepared, row: self._verdicts.decide(
                 prepared.detail, row, verdict, origin, seconds=seconds, resume=resume
             ),
         )
 
-    def _resolve(self, resolution: str, note: str | None) -> None:
-        self._run("settle a call", lambda p, _r: self._verdicts.resolve(p.detail, resolution, note))
+    def _resolve(self, resolution: str, note: str | None, origin: Origin) -> None:
+        self._hold(
+            "settle a call",
+            "settled",
+            origin,
+            lambda p, _r: self._verdicts.resolve(p.detail, resolution, note),
+        )
 
-    def _run(self, name: str, act: Callable[[Prepared, Row], Coroutine[Any, Any, Done]]) -> None:
+    def _hold(self, name: str, told: str, origin: Origin, act: Work) -> None:
+        """Carry ACT out once the hold is over, on what is in view now."""
+        prepared, row = self.view.prepared, self.view.row
+        if prepared is None or row is None or self._busy or self.holding.holds(row.id):
+            return
+        self.holding.hold(row, told, lambda: self._undertaking.begin(name, row, act(prepared, row)))
+        if self.holding.holds(row.id):
+            self._was_held.add(row.id)
+            self.asking.put_away()
+            self._refresh()
+            self.settled.emit(origin)
+
+    def _run(self, name: str, act: Work) -> None:
         if self.view.prepared is None or self.view.row is None or self._busy:
             return
         self._undertaking.begin(name, self.view.row, act(self.view.prepared, self.view.row))
@@ -377,10 +438,20 @@ class DecisionFlow(QObject):
             self.view.notice = notice
             if self._refresh():
                 self._rearm()
+        else:
+            self.hint(f"{words.name(row.tool, 'The call')} was not decided: {notice.text}", "stop")
+
+    def _waiting_of(self, row: Row) -> list[str]:
+        return [one.id for one in self._model.rows_in(Section.WAITING) if one.run == row.run]
 
     def _finished(self, row: Row, done: Done) -> None:
+        # After a hold the focus is the operator's: it was given back when the word was.
+        held = row.id in self._was_held
+        self._was_held.discard(row.id)
         if done.decided:
             self._decided_here.add(row.id)
+            if (reason := self._lasting.pop(row.id, None)) is not None:
+                self.standing.add(row, reason, self._waiting_of(row))
         self.asking.forget(row.id)
         if self.view.id != row.id:
             return
@@ -395,6 +466,7 @@ class DecisionFlow(QObject):
             self.view.head()
         self.hint(done.said, "ok")
         self._refresh()
-        self.settled.emit(done.origin)
+        if not held:
+            self.settled.emit(done.origin)
         if done.resume and self.view.id == row.id:
             self._run(RESUMING, lambda _p, now: self._verdicts.resume(now))

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import words
-from lineclear.ui.lines import Line
 
 _TICK_MS = 100
 
@@ -88,14 +87,19 @@ class Holding(QObject):
             self._timer.stop()
         self.changed.emit()
 
-    def lines(self) -> list[Line]:
-        """What is held, in words."""
-        now = self._clock()
-        return [
-            Line(
-                row_id,
-                f"{words.name(act.row.tool, 'The call')} of {words.name(act.row.agent)} is"
-                f" {act.told} in {max(1, ceil(act.due - now))} s. Nothing is written yet.",
-            )
-            for row_id, act in self._held.items()
-        ]
+    def told(self) -> str:
+        """What is held, in words: the last word and how many more; "" for nothing."""
+        if not self._held:
+            return ""
+        last = next(reversed(self._held.values()))
+        more = len(self._held) - 1
+        return f"{self._sentence(last)}{f' And {more} more.' if more else ''}"
+
+    def told_of(self, row_id: str) -> str:
+        """What is held of one row."""
+        return self._sentence(self._held[row_id]) if row_id in self._held else ""
+
+    def _sentence(self, act: HeldAct) -> str:
+        left = max(1, ceil(act.due - self._clock()))
+        tool, agent = words.name(act.row.tool, "The call"), words.name(act.row.agent)
+        return f"{tool} of {agent} is {act.told} in {left} s: nothing is written yet."

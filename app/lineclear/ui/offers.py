@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
@@ -96,6 +97,17 @@ _NOTHING_TO_DO = {
 
 def _no_command(row: Row) -> str:
     return f"Lineclear knows no command yet that resumes {words.name(row.agent)}."
+
+
+NOTING = "Nothing is approved yet: your note waits for your approval."
+
+
+def noted(offer: Offer, note: str) -> Offer:
+    """OFFER while a note waits to go with an approval."""
+    if not note or not offer.approve:
+        return offer
+    said = f"Your note goes with it: \u201c{visible_line(note, 60)}\u201d."
+    return replace(offer, sentence=f"{offer.sentence} {said}".strip())
 
 
 def denying(row: Row) -> str:

@@ -16,7 +16,6 @@ from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenial
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
-from lineclear.ui.lines import Line
 from lineclear.ui.tasks import Tasks
 
 _LOOK_MS = 1000
@@ -83,15 +82,22 @@ class StandingWord(QObject):
             self._timer.stop()
         self.changed.emit()
 
-    def lines(self) -> list[Line]:
-        """The words that stand."""
-        now = self._now()
-        return [
-            Line(
-                one,
-                f"What this run of {words.name(one.agent)} asks is denied until"
-                f" {words.clock(one.until, now)}: \u201c{visible_line(one.reason, 80)}\u201d"
-                f" ({words.count(self._words.met(one), 'call')} so far).",
-            )
-            for one in self._words.active(now)
-        ]
+    def told(self) -> str:
+        """What stands, in words: the first of them and how many more; "" for nothing."""
+        active = self._words.active(self._now())
+        if not active:
+            return ""
+        more = len(active) - 1
+        return f"{self._sentence(active[0])}{f' And {more} more.' if more else ''}"
+
+    def listed(self) -> list[tuple[StandingDenial, str]]:
+        """Each word that stands, with its sentence."""
+        return [(one, self._sentence(one)) for one in self._words.active(self._now())]
+
+    def _sentence(self, one: StandingDenial) -> str:
+        until = words.clock(one.until, self._now())
+        met = words.count(self._words.met(one), "call")
+        return (
+            f"What this run of {words.name(one.agent)} asks is denied until {until} ({met} so far):"
+            f" \u201c{visible_line(one.reason, 80)}\u201d"
+        )

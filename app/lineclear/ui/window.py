@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QMainWindow,
     QStackedWidget,
     QVBoxLayout,
@@ -32,9 +29,11 @@ from lineclear.ui.desktop.coming_forward import come_forward, wait_to_be_called
 from lineclear.ui.empty_state import EmptyState
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.finding import Finder
+from lineclear.ui.first_steps import FirstSteps
 from lineclear.ui.flow import DecisionFlow
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
+from lineclear.ui.open_words import OpenWords
 from lineclear.ui.overview import Overview
 from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
@@ -50,13 +49,6 @@ from lineclear.ui.window_state import WindowState
 
 FILTER_AFTER_MS = 60
 DEMO = "Demo: pretend agents, nothing real runs."
-THREE_LINES = """\
-from lineclear import Gate
-
-gate = Gate("my-agent")
-@gate.guard
-async def send_refund(customer: str, amount: int) -> str: ...
-"""
 
 
 class MainWindow(QMainWindow):
@@ -106,6 +98,7 @@ class MainWindow(QMainWindow):
             together=self.together,
             parent=self,
         )
+        self.first_steps = FirstSteps(self, bridge, tasks)
         self.colleagues = Colleagues(bridge, tasks, self)
         self.attention = Attention(
             waiting=lambda: self.model.rows_in(Section.WAITING),
@@ -181,7 +174,7 @@ class MainWindow(QMainWindow):
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selection())
         self.sidebar.section_chosen.connect(lambda _section: self._rescope())
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
-        self.sidebar.add_folder.connect(self.ask_folder)
+        self.sidebar.add_folder.connect(self.first_steps.ask_folder)
         self.empty.wanted.connect(self._empty_wanted)
         self.flow.settled.connect(self._settled)
         self.flow.view.show_id.connect(self.table.choose)
@@ -191,6 +184,7 @@ class MainWindow(QMainWindow):
         self._bridge.settings_changed.connect(
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
+        self.open_words = OpenWords(self.flow, self.status)
         self.returning.wanted.connect(self._show_returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)
@@ -217,6 +211,8 @@ class MainWindow(QMainWindow):
             "modify": self.flow.open_modify,
             "answer": self.flow.open_answer,
             "together": self.together.open,
+            "note": self.flow.open_note,
+            "undo": self.flow.take_back_held,
             "submit": self.flow.asking.submit,
             "show_new": self.flow.view.show_new,
             "next": lambda: self.table.step(1),
@@ -224,6 +220,9 @@ class MainWindow(QMainWindow):
             "next_waiting": self._next_waiting,
             "to_end": self.pane.to_end,
             "next_flag": self.pane.next_flag,
+            "find": self.pane.open_find,
+            "find_next": lambda: self.pane.finder.step(1),
+            "find_previous": lambda: self.pane.finder.step(-1),
             "panes": self._next_pane,
             "filter": self._to_filter,
             "back": self._back,
@@ -251,6 +250,7 @@ class MainWindow(QMainWindow):
     def _arrived(self, diff: Diff) -> None:
         if self.overview.complete:
             self.returning.take(diff)
+        self.flow.standing.take(diff)
         self.model.apply(diff)
         self.attention.take(diff)
         if self.model.rowCount():
@@ -351,6 +351,8 @@ class MainWindow(QMainWindow):
             self.table.step(1)
 
     def _back(self) -> None:
+        if self.pane.finder.close_find():
+            return
         if self.flow.back():
             return
         if self.filter.text():
@@ -362,25 +364,8 @@ class MainWindow(QMainWindow):
         if name == "clear":
             self.filter.clear()
             self._rescope()
-        elif name == "add":
-            self.ask_folder()
-        elif name == "demo":
-            self._tasks.start(self._bridge.start_demo(), name="start the demo")
         else:
-            QGuiApplication.clipboard().setText(THREE_LINES)
-
-    def ask_folder(self) -> None:
-        """Ask for one more folder to watch."""
-        dialog = QFileDialog(self, "Watch a folder", str(Path.home()))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(
-            lambda path: self._tasks.start(
-                self._bridge.add_source(Path(path)), name="watch a folder"
-            )
-        )
-        dialog.open()
+            self.first_steps.take(name)
 
     def show_keys(self) -> None:
         """Show the list of keys."""

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
@@ -18,18 +25,36 @@ class Question:
     """What is asked for in the editor below the call."""
 
     name: str
-    """`deny`, `itRan`, `itDidNotRun` or `setCommand`."""
+    """`deny`, `note`, `itRan`, `itDidNotRun` or `setCommand`."""
     title: str
     send: str
     placeholder: str
     one_line: bool = False
+    templates: tuple[tuple[str, str], ...] = ()
+    """Ready texts: (name, text)."""
+    lasting: str = ""
+    """What can be meant for more than this call, "" for nothing."""
 
 
+REASONS = (
+    ("Wrong target", "Wrong target. Check what this acts on, and ask again."),
+    ("Too much", "Too much at once. Do less in one call, and ask again."),
+    ("Ask me first", "Ask me first: say what you want to reach and why this call is needed."),
+    ("Try another way", "Try another way. Do not use this tool for it."),
+)
 DENY = Question(
     "deny",
     "Why not? The agent reads this.",
     "Deny with this reason",
     "for example: wrong customer, ask for C-1204 again",
+    templates=REASONS,
+    lasting="Also deny what this run asks in the next 15 min",
+)
+NOTE = Question(
+    "note",
+    "A note that is kept with your approval; the agent does not get it.",
+    "Keep this note",
+    "for example: checked with the customer on the phone",
 )
 IT_RAN = Question(
     "itRan",
@@ -50,7 +75,7 @@ SET_COMMAND = Question(
     "/path/to/lineclear resume {store} --agent package.module:factory",
     one_line=True,
 )
-QUESTIONS = {each.name: each for each in (DENY, IT_RAN, IT_DID_NOT_RUN, SET_COMMAND)}
+QUESTIONS = {each.name: each for each in (DENY, NOTE, IT_RAN, IT_DID_NOT_RUN, SET_COMMAND)}
 
 
 class TextEditor(QWidget):
@@ -90,6 +115,11 @@ class TextEditor(QWidget):
         self.hint = PlainLabel("Ctrl+Enter")
         self.hint.setFont(theme.small_font())
         self.hint.setProperty("tone", "muted")
+        self._ready = QHBoxLayout()
+        self._ready.setSpacing(4)
+        self._templates: list[DecisionButton] = []
+        self.lasting = QCheckBox()
+        self.lasting.setObjectName("lasting")
         below = QHBoxLayout()
         below.setSpacing(8)
         below.addWidget(self.button)
@@ -100,8 +130,10 @@ class TextEditor(QWidget):
         box.setContentsMargins(16, 8, 16, 8)
         box.setSpacing(6)
         box.addWidget(self.title)
+        box.addLayout(self._ready)
         box.addWidget(self.text)
         box.addWidget(self.line)
+        box.addWidget(self.lasting)
         box.addLayout(below)
         self.hide()
 
@@ -113,6 +145,10 @@ class TextEditor(QWidget):
         self.text.setVisible(not question.one_line)
         self.line.setVisible(question.one_line)
         self.hint.setText("Enter" if question.one_line else "Ctrl+Enter")
+        self._offer_templates(question.templates)
+        self.lasting.setText(question.lasting)
+        self.lasting.setVisible(bool(question.lasting))
+        self.lasting.setChecked(False)
         field = self.line if question.one_line else self.text
         field.setPlaceholderText(question.placeholder)
         field.setAccessibleName(question.title)
@@ -124,6 +160,25 @@ class TextEditor(QWidget):
         self.freeze(frozen=False)
         self.show()
         field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _offer_templates(self, templates: tuple[tuple[str, str], ...]) -> None:
+        for old in self._templates:
+            old.deleteLater()
+        self._templates = []
+        for place, (name, text) in enumerate(templates):
+            button = DecisionButton(name, f"template{place}")
+            button.setProperty("flat", True)
+            button.pressed_by.connect(lambda _origin, text=text: self._take(text))
+            self._ready.insertWidget(place, button)
+            self._templates.append(button)
+
+    def _take(self, text: str) -> None:
+        """Put a ready text before what was typed, or in the place of another one."""
+        typed = self.typed().strip()
+        ready = {one for _, one in self.question.templates} if self.question else set()
+        self.text.setPlainText(text if not typed or typed in ready else f"{text}\n{typed}")
+        self.text.moveCursor(self.text.textCursor().MoveOperation.End)
+        self.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def typed(self) -> str:
         """What stands in the field now."""
@@ -141,6 +196,8 @@ class TextEditor(QWidget):
         self.button.setEnabled(not frozen)
         self.text.setReadOnly(frozen)
         self.line.setReadOnly(frozen)
+        for one in self._templates:
+            one.setEnabled(not frozen)
 
     def close_question(self) -> None:
         """Ask nothing any more."""
