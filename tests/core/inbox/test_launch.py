@@ -444,9 +444,41 @@ def test_a_foreign_command_that_fails_is_an_error_with_its_last_words(source):
     detail = detail_of(settings)
     say(detail.shown)
     assert run_claimed(source / "bot", detail.row.id, settings) == 5
-    row = only(settings)
-    assert (row.state, row.outcome) == (State.DONE, "error")
+    row, again = ended_and_asked_again(settings)
+    assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "error")
     assert read_detail(row).result == "no such tool\n"
+    assert again.reason is not None
+    assert again.reason.startswith("The last resume failed with exit code 5 at ")
+
+
+def ended_and_asked_again(settings) -> Any:
+    """Give the row of a resume that failed, and that of the call asked anew."""
+    found = scan_once(settings, settings.sources)
+    row, again = sorted(found, key=lambda row: not row.closed)
+    assert (again.state, again.closed, again.decision) == (State.PENDING, False, None)
+    assert "handed_over_before" in again.warnings
+    return row, again
+
+
+def test_a_call_whose_resume_failed_is_decided_anew_and_then_resumed(source, tmp_path):
+    path = foreign(source)
+    got = tmp_path / "got"
+    settings = command(source, "-c", "raise SystemExit(5)")
+    first = detail_of(settings)
+    say(first.shown)
+    run_claimed(source / "bot", first.row.id, settings)
+    _, again = ended_and_asked_again(settings)
+    assert not path.exists()
+    program = f"import shutil, sys; shutil.move(sys.argv[1] + '/pending.json', {str(got)!r})"
+    settings = command(source, "-c", program, "{store}")
+    with pytest.raises(Refusal) as refused:
+        run_claimed(source / "bot", again.id, settings)
+    assert refused.value.code == "not_decided"
+    say(read_detail(again).shown)
+    assert run_claimed(source / "bot", again.id, settings) == 0
+    assert got.read_bytes() == first.raw
+    found = scan_once(settings, settings.sources, every_closed=True)
+    assert {row.id: row.outcome for row in found} == {first.row.id: "error", again.id: "ok"}
 
 
 def test_of_two_workers_of_one_foreign_call_one_runs(source, tmp_path):
@@ -524,8 +556,10 @@ def test_a_program_that_cannot_be_started_leaves_no_uncertainty(source, tmp_path
     say(detail.shown)
     with pytest.raises(Refusal):
         run_claimed(source / "bot", detail.row.id, settings)
-    row = only(settings)
-    assert (row.state, row.outcome) == (State.DONE, "error")
+    row, again = ended_and_asked_again(settings)
+    assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "error")
+    assert again.reason is not None
+    assert again.reason.startswith("The last resume could not start its command, at ")
 
 
 def test_a_killed_worker_leaves_a_call_that_may_have_run(source):

@@ -22,6 +22,7 @@ def row(**changes):
         "store": Path("/srv/bot/1"),
         "agent": "bot",
         "run": "/srv/bot",
+        "run": "/srv/bot",
     }
     return Row(**(values | changes))
 

@@ -10,7 +10,7 @@ import pytest
 from lineclear.core.ledger import attempts
 from lineclear.core.ledger.attempts import attempt_aid
 from lineclear.core.ledger.endings import this_person
-from lineclear.core.ledger.foreign import foreign_aid, show_foreign, verify_file
+from lineclear.core.ledger.foreign import claim, foreign_aid, put_back, show_foreign, verify_file
 from lineclear.core.ledger.outcome import finish, make_outcome
 from lineclear.core.ledger.records import Launch, Outcome, Revocation, Revoked, new_nonce
 from lineclear.core.ledger.start import begin_resumed
@@ -131,15 +131,26 @@ def test_a_call_that_was_taken_back_keeps_nobody_waiting(store, waits):
     assert len({shown.aid for shown in (one, two, *again)}) == 4
 
 
-def test_where_a_resume_takes_the_file_away_there_is_one_attempt(store):
+def test_where_a_resume_takes_the_file_away_there_are_attempts_too(store):
     document = {
         "tool_name": "send", "arguments": {}, "tool_id": "", "inputs": {}, "steps": [],
         "iteration": 0, "tool_calls_consumed": 0,
     }  # fmt: skip
     path = badinputs.put(store.path / "pending.json", json.dumps(document).encode())
-    shown = only(store, path)
-    store.commit("outcome", None, shown.aid, make_outcome("error", "", exit_code=1).encode())
-    assert only(store, path) == shown
+    first = claim(store, only(store, path))
+    started(store, first.shown)
+    finish(store, first.shown, "error", exit_code=1)
+    assert not path.exists()
+    shown = only(store, first.checkpoint)
+    assert (shown.attempt, shown.aid) == (2, attempt_aid(first.shown.aid, 2))
+    second = claim(store, shown)
+    assert (second.folder.name, second.shown) == (shown.aid, shown)
+    assert not first.checkpoint.exists()
+    again = only(store, second.checkpoint)
+    assert (again.aid, again.path) == (shown.aid, second.checkpoint)
+    assert claim(store, again).checkpoint == second.checkpoint
+    put_back(store, second)
+    assert only(store, path).aid == shown.aid
 
 
 @pytest.mark.parametrize(

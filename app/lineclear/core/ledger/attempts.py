@@ -12,7 +12,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
@@ -35,11 +34,10 @@ def attempt_aid(first: str, attempt: int) -> str:
 def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Shown]:
     """Give the calls of one checkpoint file at the attempt that it stands at.
 
-    CALLS are those of the first attempt, RUN is the id of the file's run without a call. Where
-    resuming takes the file away, there is one attempt. Raises Unreadable where a look failed for
-    a moment.
+    CALLS are those of the first attempt, RUN is the id of the file's run without a call. Raises
+    Unreadable where a look failed for a moment.
     """
-    if store.ledger_fd is None or FORMATS[calls[0].checkpoint.system].claim_by_rename:
+    if store.ledger_fd is None:
         return list(calls)
     aids = [shown.aid for shown in calls]
     attempt = 1

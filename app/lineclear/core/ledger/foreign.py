@@ -207,7 +207,7 @@ def claim(store: Store, shown: Shown) -> Claimed:
     if shown.path != target:
         store.begin_foreign_ledger()
         _take(store, place, target, shown)
-    elsewhere = _aid_of(store, target, shown.item)
+    elsewhere = _aid_of(store, target, shown)
     if elsewhere != shown.aid:
         raise Refusal(
             f"{visible_line(str(target))} holds another call now; look at that one.",
@@ -223,7 +223,7 @@ def put_back(store: Store, claimed: Claimed) -> None:
     the claimed one stays where it is); NotConfirmed.
     """
     _refuse_started(store, claimed.shown)
-    found = _aid_of(store, claimed.checkpoint, claimed.shown.item)
+    found = _aid_of(store, claimed.checkpoint, claimed.shown)
     if found != claimed.shown.aid:
         raise Refusal(
             f"{visible_line(str(claimed.checkpoint))} is not the checkpoint that was claimed.",
@@ -260,7 +260,7 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
                 raise
             # Claimed before, by us or by another window: what stands there is looked at.
             return
-        if _aid_of(store, target, shown.item) == shown.aid:
+        if _aid_of(store, target, shown) == shown.aid:
             return
         try:
             _move(into, place.name, source, place.name)
@@ -277,7 +277,7 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
 
 def _keep_aside(store: Store, into: int, path: Path) -> None:
     """Move what was taken by mistake to a claimed folder of its own, where the scan shows it."""
-    own = _aid_of(store, path, "") or new_nonce()
+    own = _aid_of(store, path) or new_nonce()
     with _claimed_folder(store, own) as aside:
         _move(into, path.name, aside, path.name)
 
@@ -307,10 +307,14 @@ def _move(source: int, name: str, into: int, target: str) -> None:
     sync_folder(source)
 
 
-def _aid_of(store: Store, path: Path, item: str) -> str | None:
-    """Give the aid of the file that stands there, "" if unreadable, None if there is none."""
+def _aid_of(store: Store, path: Path, like: Shown | None = None) -> str | None:
+    """Give the aid of the file that stands there, "" if unreadable, None if there is none.
+
+    That of the call and attempt that LIKE is of; else of its only call at the first attempt.
+    """
     try:
-        return foreign_aid(_read(store, path), item)
+        aid = foreign_aid(_read(store, path), "" if like is None else like.item)
+        return aid if like is None else attempt_aid(aid, like.attempt)
     except Unreadable as why:
         if why.passing:
             raise
