@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from lineclear.core.inbox.burst_table import Field, Kind, Value
-from lineclear.ui import theme
+from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
 HIGHEST = 190
@@ -36,7 +36,8 @@ class CommonFields(QScrollArea):
         self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
 
     def show_fields(self, common: tuple[tuple[Field, Value], ...]) -> None:
-        """Show these fields; none: nothing of it is there."""
+        """Show these fields but an agent that the heading names; none: nothing of it is there."""
+        common = tuple(one for one in common if not _in_heading(*one))
         inner = QWidget()
         grid = QGridLayout(inner)
         grid.setContentsMargins(16, 2, 16, 8)
@@ -100,3 +101,7 @@ class CommonFields(QScrollArea):
     def end_seen(self) -> bool:
         """Whether its last field was in view; so it is where there are none."""
         return self._end_seen or self.isHidden()
+
+
+def _in_heading(field: Field, value: Value) -> bool:
+    return field.kind is Kind.AGENT and len(value.text) <= words.NAME_LIMIT

@@ -23,7 +23,7 @@ Index = QModelIndex | QPersistentModelIndex
 MARGIN = 10
 """Pixels at both sides of a cell's text."""
 _GLYPHS = {Phase.WAITING: "state-waiting", Phase.SAVING: "state-handed"}
-STANDING_WIDTH = 184
+STANDING_WIDTH = 176
 
 
 class BurstTable(QTableView):
@@ -41,6 +41,7 @@ class BurstTable(QTableView):
         self.setAccessibleName("Calls to decide together")
         self._calls = model
         self._seen: list[tuple[int, int]] = []
+        self._last_width = 0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
         self.setWordWrap(False)
@@ -52,6 +53,7 @@ class BurstTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
+        self.setCornerWidget(QWidget())
         self.setItemDelegate(BurstDelegate(look, self))
         rows = self.verticalHeader()
         rows.hide()
@@ -75,8 +77,18 @@ class BurstTable(QTableView):
         delegate = self.itemDelegate()
         assert isinstance(delegate, BurstDelegate)
         for column in range(self._calls.columnCount()):
-            self.setColumnWidth(column, delegate.width_of(self._calls, column))
+            self._last_width = delegate.width_of(self._calls, column)
+            self.setColumnWidth(column, self._last_width)
+        self._fill()
         self.forget_sight()
+
+    def _fill(self) -> None:
+        """Give the last column what room is left; it is never narrower than its text."""
+        last = self._calls.columnCount() - 1
+        if self._calls.numeric(last):
+            return
+        before = sum(map(self.columnWidth, range(last)))
+        self.setColumnWidth(last, max(self._last_width, self.viewport().width() - before))
 
     # --- What was in view -----------------------------------------------------------------------
 
@@ -111,8 +123,13 @@ class BurstTable(QTableView):
         return max(0, -(-hidden // theme.ROW_HEIGHT))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another size, another part in view."""
+        """Another size, another part in view; who reads the last row goes on reading it."""
+        bar = self.verticalScrollBar()
+        at_end = bar.maximum() > 0 and bar.value() == bar.maximum()
         super().resizeEvent(event)
+        self._fill()
+        if at_end:
+            self.scrollToBottom()
         self.looked.emit()
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 
 from lineclear.core.errors import (
     AlreadyDecided,
@@ -70,13 +71,19 @@ def beyond(burst: Burst) -> str:
     return f"{burst.beyond} more are selected; they can be decided after these."
 
 
-def heading(burst: Burst) -> str:
-    """What the table is of."""
-    calls = words.count(len(burst.table.members), "call")
-    agents = list(dict.fromkeys(member.row.agent for member in burst.table.members))
-    if len(agents) == 1:
-        return f"{words.name(agents[0])} \u00b7 {calls}"
-    return f"{len(agents)} agents \u00b7 {calls}" if agents else calls
+def heading(burst: Burst, now: datetime) -> str:
+    """What the table is of: `refunds · 56 calls · asked 2 to 12 min ago`."""
+    rows = [member.row for member in burst.table.members]
+    agents = list(dict.fromkeys(row.agent for row in rows))
+    facts = [words.name(agents[0]) if len(agents) == 1 else f"{len(agents)} agents"]
+    facts.append(words.count(len(rows), "call"))
+    asked = [row.asked_at for row in rows if row.asked_at is not None]
+    if asked and len(asked) == len(rows):
+        first, last = (
+            words.duration((now - at).total_seconds()) for at in (max(asked), min(asked))
+        )
+        facts.append(f"asked {first} ago" if first == last else f"asked {first} to {last} ago")
+    return " \u00b7 ".join(facts) if rows else "No call of these can be decided together."
 
 
 def effect(rows: Iterable[Row]) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.bursts import Burst
@@ -47,7 +49,7 @@ class ProgressLine(QWidget):
         painter.end()
 
 
-class BurstWindow(QDialog):
+class BurstWindow(QWidget):
     """Shows one burst; it stands beside the main window and keeps nobody from it.
 
     Signals:
@@ -62,14 +64,13 @@ class BurstWindow(QDialog):
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("burst")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setModal(False)
         self._may_close = False
         self.model = BurstModel(burst, self)
         self.table = BurstTable(self.model, look)
         self.common = CommonFields()
         self.title = WholeLabel(visible_line(burst.tool) or "No tool", name="burstTitle")
         self.title.setFont(theme.title_font())
-        self.facts = PlainLabel(told.heading(burst), name="burstFacts")
+        self.facts = PlainLabel(told.heading(burst, datetime.now(UTC)), name="burstFacts")
         self.facts.setProperty("tone", "muted")
         self.banners = Banners()
         self.same = PlainLabel("The same in all", name="burstSame")
@@ -143,7 +144,7 @@ class BurstWindow(QDialog):
 
     def _show_common(self, burst: Burst) -> None:
         self.common.show_fields(burst.table.common)
-        self.same.setVisible(bool(burst.table.common))
+        self.same.setVisible(not self.common.isHidden())
 
     def show_secrets(self, burst: Burst, *, shown: bool) -> None:
         """Show the values with their secrets, or without them again."""
@@ -188,12 +189,8 @@ class BurstWindow(QDialog):
 
     # --- Closing --------------------------------------------------------------------------------
 
-    def reject(self) -> None:
-        """Esc does not close it past whoever carries it out."""
-        self.leaving.emit()
-
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
-        """Closed by its frame: the same."""
+        """Closed by its frame: whoever carries the burst out decides when."""
         if self._may_close:
             super().closeEvent(event)
             return
