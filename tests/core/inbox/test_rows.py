@@ -22,7 +22,6 @@ def row(**changes):
         "store": Path("/srv/bot/1"),
         "agent": "bot",
         "run": "/srv/bot",
-        "run": "/srv/bot",
     }
     return Row(**(values | changes))
 
@@ -35,6 +34,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "outcome": None,
         "store": "/srv/bot/1",
         "agent": "bot",
+        "run": "/srv/bot",
         "tool": None,
         "kind": "approval",
         "arguments": None,
