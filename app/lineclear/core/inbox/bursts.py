@@ -272,7 +272,7 @@ _Slot = tuple[str, Path]
 def _texts(row: Row, leaves: Leaves) -> Iterable[tuple[_Slot, str]]:
     yield ("agent", ()), row.agent
     for path, value in leaves.items():
-        yield ("label", ()), label_of(path)
+        yield ("label", ()), ".".join(path)
         yield ("value", path), exact(value)
 
 

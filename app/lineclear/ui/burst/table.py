@@ -168,6 +168,8 @@ class BurstDelegate(QStyledItemDelegate):
         mono = model.is_argument(column)
         values = [member.values[column - 1] for member in model.members]
         texts = {(value.text, value.unusual) for value in values}
+        if mono:
+            texts = _longest(texts)
         metrics = {bold: QFontMetrics(self._font(mono=mono, bold=bold)) for bold in (False, True)}
         widest = max((metrics[bold].horizontalAdvance(text) for text, bold in texts), default=0)
         name = str(model.headerData(column, Qt.Orientation.Horizontal))
@@ -230,6 +232,17 @@ class BurstDelegate(QStyledItemDelegate):
         painter.setFont(self._font(mono=mono, bold=value.unusual))
         side = _RIGHT_MIDDLE if model.numeric(index.column()) else _LEFT_MIDDLE
         painter.drawText(content, int(side | Qt.TextFlag.TextDontClip), value.text)
+
+
+def _longest(texts: set[tuple[str, bool]]) -> set[tuple[str, bool]]:
+    """Leave what can be the widest in type of one width: measuring thousands takes long."""
+    plain = [(len(text), text, bold) for text, bold in texts if text.isascii()]
+    odd = {(text, bold) for text, bold in texts if not text.isascii()}
+    for bold in (False, True):
+        longest = max((one for one in plain if one[2] is bold), default=None)
+        if longest is not None:
+            odd.add((longest[1], bold))
+    return odd
 
 
 _LEFT_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
