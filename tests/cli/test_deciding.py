@@ -69,6 +69,26 @@ def test_modify_runs_the_operators_arguments_with_their_numbers(tmp_path, home):
     assert '"amount":7.50' in path.read_text()
 
 
+def test_an_answer_is_given_to_the_agent_in_place_of_a_run(tmp_path, home):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        for words in (("--status", "failed", "--response", '"no"'), ()):
+            refused = lineclear("answer", row["id"], *words)
+            assert refused.returncode == 4
+            assert "[unsupported]" in refused.stderr
+        hidden = lineclear("answer", row["id"], "--response", '"R\\u202e88"')
+        assert (hidden.returncode, "[invisible]" in hidden.stderr) == (4, True)
+        done = lineclear("answer", row["id"], "--response", '{"refund":1e2}')
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.endswith("bot gets it at once; the tool does not run.\n")
+        assert bot.process.wait(20) == 0
+        assert bot.runs() == []
+        assert bot.process.stdout.read() == "settled\n"
+    (decision,) = decided(home)
+    assert (decision["verdict"], decision["result"]) == ("result", {"refund": 100.0})
+    assert only_row(state="done")["outcome"] == "ok"
+
+
 def test_modified_arguments_may_come_from_a_file_or_standard_input(tmp_path):
     words = ("--source", tmp_path / "source")
     store = foreign(tmp_path / "source")

@@ -28,6 +28,16 @@ def after_approval(row: Row) -> str:
     return f"Nothing runs until {agent} is resumed: {how_to_resume(row)}"
 
 
+def after_answer(row: Row) -> str:
+    """Tell when the agent of this row gets the result that was given in place of a run."""
+    agent = visible_line(row.agent, 80)
+    if row.system != NATIVE:
+        return f"The tool does not run. {agent} gets it when it is relaunched."
+    if row.process in (Process.ALIVE, Process.ELSEWHERE):
+        return f"{agent} gets it at once; the tool does not run."
+    return f"The tool does not run. {agent} gets it when it goes on. {how_to_go_on(row)}"
+
+
 def how_to_go_on(row: Row) -> str:
     """Tell what goes on with a dead agent: a command, or that a person starts it as ever."""
     if row.resumable_by is None and not row.has_factory:

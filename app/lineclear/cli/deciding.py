@@ -134,7 +134,7 @@ def _answer(
     verdict = answers.verdict_of(detail.row, options.status, response, note=options.note)
     with recording.decided(settings, detail.row, verdict.nonce, terminal):
         decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
-    told = f"Answered: {options.status}. {advice.after_approval(detail.row)}"
+    told = f"Answered: {options.status}. {advice.after_answer(detail.row)}"
     _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
 
 

@@ -190,10 +190,15 @@ def _deciding(commands: Commands[Parser]) -> None:
     _add_despite(modify)
 
     answer = _add(
-        commands, "answer", "give the result of a call that runs elsewhere", json=True, sources=True
+        commands, "answer", "give a call's result; its tool does not run", json=True, sources=True
     )
     _add_id(answer)
-    answer.add_argument("--status", required=True, choices=["completed", "failed", "cancelled"])
+    answer.add_argument(
+        "--status",
+        default="completed",
+        choices=["completed", "failed", "cancelled"],
+        help="how a call that runs elsewhere ended (default: completed)",
+    )
     response = answer.add_mutually_exclusive_group()
     response.add_argument("--response", metavar="JSON", help="what the agent gets")
     response.add_argument(
