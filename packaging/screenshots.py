@@ -293,14 +293,14 @@ async def result(on: Set) -> None:
 async def steps(on: Set) -> None:
     """What the run did before."""
     await on.choose("refund")
-    on.window.pane.tabs.setCurrentIndex(1)
+    on.window.pane.tabs.setCurrentWidget(on.window.pane.steps)
     await asyncio.sleep(0.2)
 
 
 async def file(on: Set) -> None:
     """The file and its bytes."""
     await on.choose("refund")
-    on.window.pane.tabs.setCurrentIndex(3)
+    on.window.pane.tabs.setCurrentWidget(on.window.pane.file)
     await asyncio.sleep(0.2)
 
 

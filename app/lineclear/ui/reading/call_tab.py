@@ -28,9 +28,11 @@ class CallTab(QWidget):
 
     Signals:
         looked: what is in view may have changed.
+        turned: fields gave way to the text, or the text to fields, or they show more.
     """
 
     looked = Signal()
+    turned = Signal()
 
     def __init__(
         self, look: theme.Theme, tasks: Tasks | None = None, parent: QWidget | None = None
@@ -145,6 +147,7 @@ class CallTab(QWidget):
             self._show_as_text(as_text=True)
             self.text.verticalScrollBar().setValue(here[1])
         self._list_masked()
+        self.turned.emit()
         self.looked.emit()
 
     def _list_masked(self) -> None:
@@ -203,6 +206,7 @@ class CallTab(QWidget):
 
     def _toggle(self) -> None:
         self._show_as_text(as_text=self._views.currentWidget() is self.fields)
+        self.turned.emit()
         as_text = self._views.currentWidget() is self.text
         view: QWidget = self.text if as_text else self.fields
         view.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -215,6 +219,16 @@ class CallTab(QWidget):
         self._list_masked()
         self.switch.setText("As fields" if as_text else "As text")
         self.looked.emit()
+
+    def searchable(self) -> TextView | JsonView:
+        """What find looks through: the fields where they show everything, else the text."""
+        if self.shows_run():
+            return self.run
+        if self._views.currentWidget() is self.fields and not (
+            self._prepared is not None and self._prepared.whole_fields
+        ):
+            self._show_as_text(as_text=True)
+        return self.text if self._views.currentWidget() is self.text else self.fields
 
     def end_in_view(self) -> bool:
         """Whether the end is before the eyes now, with nothing folded or cut."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import (
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 
 from lineclear.ui import theme
 from lineclear.ui.reading import wrapping
+from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.marked_text import TokenHighlighter, units
 from lineclear.ui.reading.pieces import INNER, LABEL, Piece
 from lineclear.ui.reading.text_view import CLEARED_AT_ONCE, TextView
@@ -110,10 +112,12 @@ class FoldedText(TextView):
             length += len(part)
         return "".join(found).rstrip("\n")
 
-    def show_text(self, text: str) -> None:
+    def show_text(self, text: str, spans: Mapping[int, Sequence[Span]] | None = None) -> None:
         """Show TEXT, that of the pieces, from its beginning."""
         self._heads = []
-        super().show_text(text)
+        super().show_text(text, spans)
+        # Text that is put in where the caret stands takes it along.
+        self.moveCursor(QTextCursor.MoveOperation.Start)
 
     # --- Headings -------------------------------------------------------------------------------
 
@@ -172,8 +176,10 @@ class FoldedText(TextView):
 
     def fold_all(self, *, shut: bool) -> None:
         """Fold all pieces, or unfold them."""
-        self._shut = set(range(len(self._pieces))) if shut else set()
-        self.show_text(self._composed())
+        wanted = set(range(len(self._pieces))) if shut else set()
+        if wanted != self._shut:
+            self._shut = wanted
+            self.show_text(self._composed())
 
     def _heading_at(self, point: QPoint) -> int:
         """The place of the piece whose heading is at a point of the viewport, -1 for none."""

@@ -21,6 +21,8 @@ from lineclear.ui.offers import Offer
 from lineclear.ui.reading.answer_editor import AnswerEditor
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
+from lineclear.ui.reading.changed_text import Lines
+from lineclear.ui.reading.changes_tab import ChangesTab
 from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
 from lineclear.ui.reading.find_bar import FindBar
@@ -49,6 +51,7 @@ class ReadingPane(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = Header(look)
         self.call = CallTab(look, tasks)
+        self.changes = ChangesTab(look)
         self.steps = StepsTab(look)
         self.inputs = InputsTab(look)
         self.file = FileTab(look)
@@ -62,6 +65,7 @@ class ReadingPane(QWidget):
         self.tabs.tabBar().setExpanding(False)
         for widget, name in (
             (self.call, "Call"),
+            (self.changes, "Changes"),
             (self.steps, "Steps"),
             (self.inputs, "Inputs"),
             (self.file, "File"),
@@ -91,20 +95,22 @@ class ReadingPane(QWidget):
         # Two lines always: what stands above the bar never jumps.
         self.sentence.setFixedHeight(2 * self.sentence.fontMetrics().lineSpacing() + 10)
         self.bar = DecisionBar(look)
-        self.set_command = DecisionButton("Set a resume command\u2026", "setCommand")
-        self.set_command.setProperty("flat", True)
-        self.set_command.setFont(theme.small_font())
-        self.set_command.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.set_command.hide()
-        self.set_command.pressed_by.connect(
-            lambda origin: self.bar.wanted.emit("setCommand", origin)
-        )
+        self.set_command = self._command_button()
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty_page())
         self._pages.addWidget(self._reading_page())
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self._pages)
+
+    def _command_button(self) -> DecisionButton:
+        button = DecisionButton("Set a resume command\u2026", "setCommand")
+        button.setProperty("flat", True)
+        button.setFont(theme.small_font())
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.hide()
+        button.pressed_by.connect(lambda origin: self.bar.wanted.emit("setCommand", origin))
+        return button
 
     def _empty_page(self) -> QWidget:
         page = QWidget()
@@ -175,15 +181,21 @@ class ReadingPane(QWidget):
         steps = prepared.steps
         self.call.show_call(prepared)
         self.tabs.setTabText(0, "Call" if prepared.main is None else prepared.main.title)
+        self.changes.show_changes(prepared.beside)
         self.steps.show_steps(steps)
         self.kept.show_left(prepared.left)
         self.inputs.show_inputs(prepared.inputs)
         self.file.show_file(detail, prepared.raw, prepared.raw_open)
         self.show_result(prepared)
-        self.tabs.setTabText(1, f"Steps {len(steps)}" if steps else "Steps")
+        beside = prepared.compared[0].changes if prepared.compared else ()
+        self._title(self.changes, "Changes", len(beside))
+        self._title(self.steps, "Steps", len(steps))
         self.show_launches(prepared)
         self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
         self._offer_switch()
+
+    def _title(self, page: QWidget, name: str, number: int) -> None:
+        self.tabs.setTabText(self.tabs.indexOf(page), f"{name} {number}" if number else name)
 
     def _searchable(self) -> TextView | JsonView | None:
         """What find looks through now."""
@@ -192,10 +204,10 @@ class ReadingPane(QWidget):
         page = self.tabs.currentWidget()
         if page is self.call:
             return self.call.searchable()
-        views = [page] if isinstance(page, TextView) else page.findChildren(TextView)
-        shown = next(
-            (view for view in views if isinstance(view, TextView) and view.isVisible()), None
-        )
+        views: list[TextView] = []
+        if page is not None:
+            views = [page] if isinstance(page, TextView) else page.findChildren(TextView)
+        shown = next((view for view in views if view.isVisible()), None)
         if isinstance(shown, FoldedText):
             # What is folded is in no text.
             shown.fold_all(shut=False)
@@ -232,6 +244,7 @@ class ReadingPane(QWidget):
 
     def show_unread(self) -> None:
         """Show that nothing of the row was read."""
+        self.changes.show_changes(Lines())
         self.steps.show_steps(())
         self.kept.show_left(())
         self.inputs.show_inputs("")

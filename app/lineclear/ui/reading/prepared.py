@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.secrets import Path, at, mask, places
+from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
@@ -54,6 +56,8 @@ class Prepared:
     """The arguments that run, without their secrets: what fields show."""
     compared: tuple[Comparison, ...] = ()
     """The call beside others."""
+    beside: Lines = field(default_factory=Lines)
+    """What differs from those, as lines."""
     raw_open: str = ""
     """`raw` with its secrets, "" where it has none."""
 
@@ -138,6 +142,7 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
         main=main_view(detail),
         left=left_behind(detail),
         compared=compared,
+        beside=changed_text(compared, arguments, datetime.now(UTC)),
     )
     asked = mask(arguments, last=made.last)
     masked = asked if given is MISSING else mask(given, last=made.last)

@@ -130,6 +130,17 @@ def escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
+def value_line(value: Json) -> str:
+    """A whole value on one line, as JSON; what is masked in it stands in marks."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_scalar(k)}: {value_line(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(value_line, value)) + "]"
+    if isinstance(value, str) and not isinstance(value, Masked):
+        return f'"{_within(value)}"'
+    return _scalar(value)
+
+
 def _scalar(value: Json) -> str:
     if isinstance(value, Masked):
         shown = "".join(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from PySide6.QtCore import QMimeData, QObject, QTimer
+from PySide6.QtCore import QMimeData, QObject, QTimer, Signal
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -15,12 +16,20 @@ from PySide6.QtGui import (
     QTextDocument,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QPlainTextDocumentLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QPlainTextDocumentLayout,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
 
 from lineclear.core.checkpoints import scripts
 from lineclear.ui import theme
-from lineclear.ui.reading import flagged, wrapping
-from lineclear.ui.reading.marked_text import TokenHighlighter
+from lineclear.ui.reading import colours, flagged, wrapping
+from lineclear.ui.reading.colours import Span
+from lineclear.ui.reading.line_places import LinePlaces
+from lineclear.ui.reading.marked_text import TokenHighlighter, units
 
 PIECE = 8_000
 """Characters put in at first; later pieces are as long as the machine is fast."""
@@ -33,6 +42,8 @@ ROUNDING = 2
 """Pixels of a line that may be out of view and it is still whole."""
 RESERVE = 1
 """Cells of each line that stay empty: a mark may be wider than the cell it is counted as."""
+MARKED_AROUND = 150
+"""Hits that are marked before the one that is gone to, and after it."""
 TURN_S = 0.012
 """How long putting one piece in may keep the window's thread."""
 
@@ -71,7 +82,12 @@ class TextView(QPlainTextEdit):
     Nothing is put in before the view is on the screen, and no more than a piece per turn of the
     event loop. Lines are broken here and not by Qt, so that every piece of one stands within its
     own margin; what is copied is put together again.
+
+    Signals:
+        replaced: another text is shown; what was found in the one before is void.
     """
+
+    replaced = Signal()
 
     def __init__(
         self, look: theme.Theme, name: str, accessible: str, parent: QWidget | None = None
@@ -89,6 +105,13 @@ class TextView(QPlainTextEdit):
         self.document().setDocumentMargin(12)
         self._look = look
         self._highlighter = self._marking(self.document())
+        self._spans: Mapping[int, Sequence[Span]] = {}
+        """By line: what is coloured in it."""
+        self._lines = LinePlaces()
+        self._hits: Sequence[tuple[int, int]] = ()
+        self._hit = -1
+        self._sought: tuple[int, int] | None = None
+        """A place to go to as soon as it is put in."""
         self._text = ""
         self._put = 0
         self._below = 0
@@ -112,9 +135,14 @@ class TextView(QPlainTextEdit):
         """What marks the text in a document of this view."""
         return TokenHighlighter(document, self._look)
 
-    def show_text(self, text: str) -> None:
-        """Show TEXT from its beginning."""
+    def show_text(self, text: str, spans: Mapping[int, Sequence[Span]] | None = None) -> None:
+        """Show TEXT from its beginning; SPANS: by line, what is coloured."""
         self._more.stop()
+        if text != self._text:
+            self._forget_hits()
+        self._spans = spans or {}
+        self._lines.clear()
+        self._highlighter.spans = {}
         self._text = text
         self._put = 0
         self._below = text.count("\n")
@@ -133,6 +161,10 @@ class TextView(QPlainTextEdit):
     def _go_on_from(self, block: int, text: str, put: int) -> None:
         """Keep what stands above a block, and go on with TEXT from PUT characters on."""
         self._more.stop()
+        self._forget_hits()
+        self._lines.cut(block)
+        kept = {n: spans for n, spans in self._highlighter.spans.items() if n < block}
+        self._highlighter.spans = kept
         cursor = QTextCursor(self.document().findBlockByNumber(block))
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
         cursor.removeSelectedText()
@@ -189,6 +221,10 @@ class TextView(QPlainTextEdit):
         self._below -= self._text.count("\n", self._put, end)
         self._put = end
         spent = time.perf_counter() - began
+        if self._hits and self._sought is None:
+            self._mark_hits()
+        elif self._sought is not None and self._sought[1] <= end:
+            self._go_to(*self._sought)
         share = min(1.5, max(0.4, TURN_S / max(spent, 1e-6)))
         self._length = int(min(LONGEST_PIECE, max(2_000, self._length * share)))
         if self._put < len(self._text) and self.isVisible():
@@ -214,12 +250,19 @@ class TextView(QPlainTextEdit):
         odd = "\u27e6U+" in piece or (not piece.isascii() and scripts.has_lookalike(piece))
         block = self.document().blockCount() - 1
         shown = []
+        begins = self._put
+        last = self._put + len(piece) >= len(self._text)
         for line in piece.split("\n"):
+            if last or begins < self._put + len(piece):
+                self._lines.add(begins, block)
+            begins += len(line) + 1
             # Some characters take two cells and more.
             self._widest = max(self._widest, len(line) if line.isascii() else 4 * len(line))
             places = flagged.places(line) if odd else []
             before = wrapping.hang(line, self._columns)
             cuts = wrapping.breaks(line, self._columns, self._cells)
+            if (spans := self._spans.get(len(self._lines) - 1)) is not None:
+                self._colour(block, spans, cuts, len(before))
             for start, end in cuts:
                 if start:
                     self._goes_on[block] = len(before)
@@ -230,6 +273,94 @@ class TextView(QPlainTextEdit):
                 block += 1
         return "\n".join(shown)
 
+    def _colour(
+        self, block: int, spans: Sequence[Span], cuts: Sequence[tuple[int, int]], margin: int
+    ) -> None:
+        """Note what is coloured in the blocks that a line is broken into."""
+        for start, end in cuts:
+            before = margin if start else 0
+            found = [
+                (
+                    before + max(first, start) - start,
+                    min(first + length, end) - max(first, start),
+                    kind,
+                )
+                for first, length, kind in spans
+                if first < end and first + length > start
+            ]
+            if found:
+                self._highlighter.spans[block] = found
+            block += 1
+
+    # --- What was found -------------------------------------------------------------------------
+
+    @property
+    def whole_text(self) -> str:
+        """All of the text, also what is not put in yet; lines are not broken in it."""
+        return self._text
+
+    def show_hits(self, hits: Sequence[tuple[int, int]], current: int) -> None:
+        """Mark what was found, from and to which character; go to the CURRENT one, if any."""
+        self._hits, self._hit = hits, current
+        if 0 <= current < len(hits):
+            self._go_to(*hits[current])
+        else:
+            self._mark_hits()
+
+    def _forget_hits(self) -> None:
+        found = bool(self._hits)
+        self._hits, self._hit, self._sought = (), -1, None
+        if found:
+            self.setExtraSelections([])
+        self.replaced.emit()
+
+    def _go_to(self, start: int, end: int) -> None:
+        if end > self._put:
+            # It comes, a piece per turn.
+            self._sought = (start, end)
+            return
+        self._sought = None
+        cursor = self._selecting(start, end)
+        cursor.setPosition(cursor.selectionStart())
+        self.setTextCursor(cursor)
+        self._mark_hits()
+        bar = self.verticalScrollBar()
+        top = self.cursorRect().top()
+        if not 0 <= top <= self.viewport().height() - 2 * self.fontMetrics().height():
+            bar.setValue(max(0, cursor.block().firstLineNumber() - 4))
+
+    def _mark_hits(self) -> None:
+        near = max(0, self._hit - MARKED_AROUND)
+        marked = []
+        for number, (start, end) in enumerate(self._hits[near : near + 2 * MARKED_AROUND], near):
+            if end > self._put:
+                break
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor = self._selecting(start, end)
+            kind = "here" if number == self._hit else "hit"
+            selection.format = colours.style(kind, self._look.tokens)
+            marked.append(selection)
+        self.setExtraSelections(marked)
+
+    def _selecting(self, start: int, end: int) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(self._position(start))
+        cursor.setPosition(self._position(end), QTextCursor.MoveMode.KeepAnchor)
+        return cursor
+
+    def _position(self, offset: int) -> int:
+        """Where a character of the text stands in the document."""
+        line = self._lines.line_at(offset)
+        column = offset - self._lines.start(line)
+        stop = self._text.find("\n", self._lines.start(line))
+        text = self._text[self._lines.start(line) : stop if stop >= 0 else len(self._text)]
+        cuts = wrapping.breaks(text, self._columns, self._cells)
+        number = next((n for n, (_, end) in enumerate(cuts) if column < end), len(cuts) - 1)
+        block = self.document().findBlockByNumber(self._lines.block(line) + number)
+        margin = self._goes_on.get(block.blockNumber(), 0)
+        inside = margin + units(text[cuts[number][0] : column])
+        return block.position() + min(inside, max(0, block.length() - 1))
+
     def _wrap_again(self) -> None:
         if self._room() == self._columns:
             return
@@ -238,7 +369,7 @@ class TextView(QPlainTextEdit):
             return
         bar = self.verticalScrollBar()
         share = bar.value() / max(1, bar.maximum())
-        self.show_text(self._text)
+        self.show_text(self._text, self._spans)
         if self.complete():
             bar.setValue(round(share * bar.maximum()))
 

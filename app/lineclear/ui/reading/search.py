@@ -1,0 +1,91 @@
+"""Searches a long text a slice per turn of the event loop, so that the window never waits."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.ui.reading.shown_text import escaped
+
+SLICE = 64_000
+"""Characters that are searched without looking at the clock."""
+TURN_S = 0.008
+MOST = 100_000
+"""Hits that are kept; there is nobody who goes through more."""
+
+
+def found_in(text: str, words: str) -> list[tuple[int, int]]:
+    """Give from and to which character WORDS stand in a short text, whatever their case."""
+    return [found.span() for found in _pattern(words).finditer(text)] if words else []
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    # Within quotes it stands escaped: both ways of writing it are found.
+    forms = dict.fromkeys((words, escaped(words)))
+    return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
+
+
+class Search(QObject):
+    """Finds all places of some words in one text, whatever their case.
+
+    Signals:
+        progressed: more was found, or the end was reached.
+    """
+
+    progressed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.hits: list[tuple[int, int]] = []
+        """From and to which character, in their order."""
+        self.done = True
+        self._text = ""
+        self._wanted: re.Pattern[str] | None = None
+        self._length = 0
+        self._at = 0
+        self._turn = QTimer(self)
+        self._turn.setInterval(0)
+        self._turn.timeout.connect(self._search)
+
+    def start(self, text: str, words: str) -> None:
+        """Begin anew; the first slice is searched at once."""
+        self.stop()
+        self.hits = []
+        self._text = text
+        self._wanted = _pattern(words)
+        self._length = len(escaped(words))
+        self._at = 0
+        self.done = not words
+        if words:
+            self._turn.start()
+            self._search()
+
+    def stop(self) -> None:
+        """Search no further."""
+        self._turn.stop()
+        self._text = ""
+        self.done = True
+
+    def _search(self) -> None:
+        until = time.perf_counter() + TURN_S
+        while not self.done and time.perf_counter() < until:
+            self._slice()
+        if self.done:
+            self._turn.stop()
+            self._text = ""
+        self.progressed.emit()
+
+    def _slice(self) -> None:
+        assert self._wanted is not None
+        end = min(len(self._text), self._at + SLICE)
+        # A hit that begins in this slice may end in the next one.
+        room = min(len(self._text), end + self._length - 1)
+        start = max(self._at, self.hits[-1][1] if self.hits else 0)
+        for found in self._wanted.finditer(self._text, start, room):
+            if found.start() >= end:
+                break
+            self.hits.append(found.span())
+        self._at = end
+        self.done = end >= len(self._text) or len(self.hits) >= MOST
