@@ -181,7 +181,8 @@ def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
         return f"{words.ended(f'{agent} was suspended{at}{words.quoted(stood.suspended)}')} {after}"
     if stood is not None and stood.node:
         how = f" ({words.name(stood.status)})" if stood.status else ""
-        return f"{agent} stopped at {words.name(stood.node)}{how}, nothing to approve. {after}"
+        died = "died; it " if dead else ""
+        return f"{agent} {died}was last at {words.name(stood.node)}{how}. {after}"
     if dead:
         return f"{agent} died with nothing to approve. {after}"
     return f"{agent} left this with nothing to approve. {after}"

@@ -137,7 +137,7 @@ def test_guards_reports_and_binding_are_told():
     assert sections[0].title == "Convergence guards"
     guards = dict(sections[0].facts)
     assert guards["Recent tool calls"] == document["convergence"]["recent_tool_signatures"]
-    assert guards["Stuck at an incomplete answer"] is True
+    assert guards["Stuck at that answer"] is True
     reports = [section for section in sections if section.title == "Verification report"]
     assert [dict(section.facts)["Subject"] for section in reports] == [
         report["subject"] for report in document["verification_reports"]
