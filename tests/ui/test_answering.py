@@ -11,10 +11,12 @@ from PySide6.QtTest import QTest
 from lineclear.core.inbox.deciding import Origin, answer
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.state import State
+from lineclear.ui import offers
 from lineclear.ui.arming import SETTLE_S, STOP_SETTLE_S, Act
-from lineclear.ui.offers import ABOUT_ANSWER, ANSWERING
+from lineclear.ui.offers import ABOUT_ANSWER, ANSWERING, Offer
 from lineclear.ui.reading.answer_editor import ASKED
 from lineclear.ui.sections import Section
 from tests import badinputs
@@ -25,7 +27,7 @@ from tests.core.checkpoints.starweaver_samples import (
     starweaver_document,
     waiting_state,
 )
-from tests.ui.sample import ask_for
+from tests.ui.sample import a_decision, a_row, ask_for
 from tests.ui.test_window import click, decision_of, press, ready, says, select
 
 BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -99,6 +101,65 @@ def review(window) -> None:
 
 def results(source: Path) -> list[Path]:
     return list((source / "web" / ".approvals").glob("*.results.json"))
+
+
+# --- What is said -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "more, told",
+    [
+        ({}, "agent-1 gets this at once; the tool does not run."),
+        ({"process": Process.ELSEWHERE}, "agent-1 gets this at once; the tool does not run."),
+        (
+            {"process": Process.DEAD},
+            "The tool does not run. agent-1 gets this when it is resumed.",
+        ),
+        (
+            {"system": "starweaver", "kind": "deferred", "process": Process.ALIVE},
+            "The tool does not run. agent-1 gets this when it is resumed.",
+        ),
+    ],
+)
+def test_the_bar_says_when_the_agent_gets_it(more, told):
+    offer = offers.answering(a_row(1, **more), reviewed=True, flagged=False)
+    assert (offer.sentence, offer.approve) == (told, "Give this answer")
+    assert offers.answering(a_row(1, **more), reviewed=False, flagged=False) == Offer(ANSWERING)
+
+
+@pytest.mark.parametrize(
+    "warnings, flagged, label",
+    [
+        (("first_time",), False, "Give this answer"),
+        (("twin",), False, "Answer anyway"),
+        ((), True, "Answer anyway"),
+    ],
+)
+def test_an_answer_despite_a_stop_says_so(warnings, flagged, label):
+    row = a_row(1, warnings=warnings)
+    assert offers.answering(row, reviewed=True, flagged=flagged).approve == label
+
+
+@pytest.mark.parametrize(
+    "more, offered",
+    [
+        ({}, True),
+        ({"system": "lc-agents"}, False),
+        ({"system": "starweaver", "kind": "deferred"}, True),
+        ({"warnings": ("marked_cut",)}, False),
+        ({"system": "starweaver", "kind": "deferred", "warnings": ("damaged",)}, False),
+        ({"state": State.APPROVED, "decision": a_decision()}, False),
+    ],
+)
+def test_an_answer_is_offered_where_one_is_taken(more, offered):
+    assert offers.offer(a_row(1, **more)).answer is offered
+
+
+def test_what_is_decided_already_takes_no_answer():
+    row = a_row(1, system="starweaver", kind="deferred", decision=a_decision("result", result={}))
+    offer = offers.allowed(row, offers.offer(row))
+    assert not offer.answer
+    assert "was already answered by ann" in offer.sentence
 
 
 # --- What is offered ----------------------------------------------------------------------------
