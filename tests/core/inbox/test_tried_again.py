@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.errors import NothingPending, Refusal
+from lineclear.core.errors import NothingPending, Refusal, Unreadable
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.deciding import Origin, answer, decide, resolve
 from lineclear.core.inbox.launch import relaunch, run_claimed
@@ -341,3 +341,48 @@ def test_a_killed_resume_of_denials_alone_may_have_gone_on(source):
     assert again.keys() == first.keys()
     assert again["call_1"].reason is not None
     assert again["call_1"].reason.startswith("The last resume was settled as not run at ")
+
+
+def test_rivals_that_try_again_and_again_never_run_two_at_a_time(
+    source, leave, tmp_path, monkeypatch
+):
+    leave()
+    monkeypatch.setattr(launch, "MAX_LAUNCHES", 1000)
+    alone, told = tmp_path / "alone", tmp_path / "told"
+    program = (
+        "import os, time\n"
+        f"try: os.mkdir({str(alone)!r})\n"
+        f"except FileExistsError: print('two', file=open({str(told)!r}, 'a')); raise\n"
+        f"print('one', file=open({str(told)!r}, 'a')); time.sleep(0.05)\n"
+        f"os.rmdir({str(alone)!r}); raise SystemExit(3)"
+    )
+    settings = command(source, "-c", program)
+    enough = threading.Event()
+    surprises: list[BaseException] = []
+    won: list[str] = []
+
+    def rival() -> None:
+        while not enough.is_set():
+            for row in waiting(settings):
+                try:
+                    relaunch(read_detail(row), settings, despite=WORD)
+                    won.append(row.id)
+                except (Refusal, NothingPending, Unreadable):
+                    continue
+                except BaseException as why:  # noqa: BLE001 - told by the test below
+                    surprises.append(why)
+                    return
+
+    rivals = [threading.Thread(target=rival) for _ in range(4)]
+    for thread in rivals:
+        thread.start()
+    until(lambda: surprises or (told.exists() and len(told.read_text().splitlines()) >= 6))
+    enough.set()
+    for thread in rivals:
+        thread.join()
+    assert surprises == []
+    until(lambda: not alive(settings))
+    assert set(told.read_text().splitlines()) == {"one"}
+    # Each attempt had one launch that started, and each was another one.
+    starts = list((rows(settings)[0].store / ".approvals").glob("*.start.json"))
+    assert len(starts) == len(told.read_text().splitlines()) <= len(set(won))
