@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.errors import LineclearError
+from lineclear.core.errors import LineclearError, NothingPending, Unreadable
 from lineclear.core.inbox.history.entry import COLUMNS, NUMBERS
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.places import state
@@ -24,15 +24,18 @@ BUSY_S: Final = 10.0
 """How long a writer waits for another one."""
 _OURS: Final = frozenset({APPLICATION_ID, APPLICATION_ID - (1 << 32)})
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_CACHE_KIB: Final = 32 << 10
 _PRIMARY: Final = 0xFF
 """The part of an extended result code that names the kind."""
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 
 _INDEXES: Final = {
+    # All that tells which row of a call is its newest, without a look at the row.
+    "entry_ident": "ident, stage, found, origin, seq, fact",
     "entry_time": "at, origin, seq",
     "entry_tool": "tool, at, origin, seq",
     "entry_agent": "agent, at, origin, seq",
-    "entry_person": "by_name, by_uid, at, origin, seq",
+    "entry_person": "by_name, at, origin, seq",
     "entry_ended": "ended, at, origin, seq",
     "entry_end_seen": "end_seen, at, origin, seq",
     "entry_store": "store, call, fact",
@@ -52,7 +55,6 @@ def _schema() -> Iterator[str]:
     )
     yield f"CREATE TABLE entries ({columns})"
     yield "CREATE UNIQUE INDEX entry_place ON entries (origin, seq)"
-    yield "CREATE UNIQUE INDEX entry_ident ON entries (ident, fact, origin) WHERE ident IS NOT NULL"
     for name, of in _INDEXES.items():
         yield f"CREATE INDEX {name} ON entries ({of})"
     yield "CREATE TABLE heads (origin TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash BLOB NOT NULL)"
@@ -63,7 +65,7 @@ def _schema() -> Iterator[str]:
     yield "CREATE TABLE watchers (id TEXT PRIMARY KEY, owner TEXT NOT NULL, beat TEXT NOT NULL)"
 
 
-class Unusable(LineclearError):
+class Unusable(Unreadable):
     """A file that is no history this program can use; `code`: damaged, foreign, newer."""
 
 
@@ -93,10 +95,10 @@ def connect(path: Path) -> sqlite3.Connection:
 def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a history that stands, to read it alone; nothing is made, moved or changed.
 
-    Raises Unusable, and LineclearError (`history_absent`, `history_unreadable`).
+    Raises Unusable, NothingPending (`history_absent`), LineclearError (`history_unreadable`).
     """
     if not path.exists():
-        raise LineclearError(f"There is no history yet: {path_text(path)}.", code="history_absent")
+        raise _absent(path)
     connection = _opened(path, mode="ro")
     try:
         with told(path):
@@ -108,9 +110,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         raise
     if kind == "new":
         connection.close()
-        raise LineclearError(
-            f"There is no history yet in {path_text(path)}.", code="history_absent"
-        )
+        raise _absent(path)
     return connection
 
 
@@ -181,7 +181,7 @@ def told(path: Path) -> Iterator[None]:
         kind = getattr(why, "sqlite_errorcode", 0) & _PRIMARY
         name = path_text(path)
         if kind in _DAMAGED:
-            raise Unusable(f"The history {name} is damaged.", code="history_damaged") from why
+            raise Unusable("history_damaged", f"The history {name} is damaged.", path) from why
         if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise LineclearError(
                 f"The history {name} is in use by another program for more than"
@@ -224,6 +224,7 @@ def _opened(path: Path, *, mode: str) -> sqlite3.Connection:
             connection.text_factory = _text
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             if mode == "rw":
                 connection.execute("PRAGMA synchronous = NORMAL")
                 # What retention removes is not to be found in the file any more.
@@ -262,16 +263,16 @@ def _kind_of(connection: sqlite3.Connection, path: Path) -> str:
     if application == 0 and version == 0 and not tables:
         return "new"
     if application not in _OURS:
-        raise Unusable(f"{name} is a database, but no history.", code="history_foreign")
+        raise Unusable("history_foreign", f"{name} is a database, but no history.", path)
     if version > SCHEMA_VERSION:
-        raise Unusable(f"The history {name} is a newer Lineclear's.", code="history_newer")
+        raise Unusable("history_newer", f"The history {name} is a newer Lineclear's.", path)
     with told(path):
         try:
             connection.execute("SELECT seq, hash FROM heads LIMIT 1").fetchone()
             connection.execute(f"SELECT {', '.join(COLUMNS)} FROM entries LIMIT 1").fetchone()  # noqa: S608  (constants)
         except sqlite3.OperationalError as why:
             if getattr(why, "sqlite_errorcode", 0) & _PRIMARY == sqlite3.SQLITE_ERROR:
-                raise Unusable(f"The history {name} is damaged.", code="history_damaged") from why
+                raise Unusable("history_damaged", f"The history {name} is damaged.", path) from why
             raise
     return "ours"
 
@@ -287,6 +288,10 @@ def _make(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _absent(path: Path) -> NothingPending:
+    return NothingPending(f"There is no history yet in {path_text(path)}.", code="history_absent")
 
 
 def _unreadable(path: Path, why: str) -> LineclearError:

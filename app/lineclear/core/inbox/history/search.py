@@ -43,11 +43,12 @@ class Pivot(StrEnum):
     """Whether the end of the call had been in view when it was decided."""
 
 
+# With a plus: rows in the order of the file are read several times faster than by an index.
 _GROUPS: Final = {
-    Pivot.PERSON: "e.by_uid, e.by_name",
-    Pivot.TOOL: "e.tool, NULL",
-    Pivot.AGENT: "e.agent, NULL",
-    Pivot.END: "e.end_seen, NULL",
+    Pivot.PERSON: "+e.by_uid, e.by_name",
+    Pivot.TOOL: "+e.tool, NULL",
+    Pivot.AGENT: "+e.agent, NULL",
+    Pivot.END: "+e.end_seen, NULL",
 }
 
 
@@ -103,8 +104,8 @@ class Search:
     def open(cls, path: Path | None = None) -> Self:
         """Open a history to read it.
 
-        Raises Unusable (damaged, foreign, newer) and LineclearError (`history_absent`,
-        `history_unreadable`).
+        Raises Unusable (damaged, foreign, newer), NothingPending (`history_absent`) and
+        LineclearError (`history_unreadable`).
         """
         path = database.history_path() if path is None else path
         return cls(path, database.connect_to_read(path))
@@ -295,7 +296,8 @@ def _one_of(column: str, values: list[Any]) -> tuple[str, list[Any]]:
         return f"{column} IS NULL", []
     if len(values) == 1:
         return f"{column} = ?", values
-    return f"{column} IN ({', '.join('?' * len(values))})", values
+    # Not through the index of the names: all that they find would have to be sorted for one page.
+    return f"+{column} IN ({', '.join('?' * len(values))})", values
 
 
 def _anywhere(text: str) -> tuple[str, list[Any]]:

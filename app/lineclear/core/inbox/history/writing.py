@@ -220,7 +220,7 @@ class History:
             with self._lock, database.told(self.path):
                 known = set(
                     self._connection.execute(
-                        "SELECT call, fact FROM entries WHERE store = ? AND origin = ?",
+                        "SELECT call, fact FROM entries WHERE store = ? AND +origin = ?",
                         [path_text(store), self.origin],
                     )
                 )
