@@ -296,6 +296,17 @@ def stylesheet(t: Tokens) -> str:
         background: {t.accent}; color: {t.on_accent}; border: none;
         border-radius: 13px; padding: 5px 14px;
     }}
+    QPushButton[chip="true"] {{ padding: 3px 10px; border-radius: 6px; }}
+    QCheckBox {{ spacing: 6px; }}
+    QCheckBox::indicator {{
+        width: 12px; height: 12px; border: 1px solid {t.muted}; border-radius: 3px;
+        background: {t.base};
+    }}
+    QCheckBox::indicator:checked {{
+        width: 6px; height: 6px; border: 4px solid {t.accent}; background: {t.on_accent};
+    }}
+    QCheckBox::indicator:focus {{ border-color: {t.text}; }}
+    QCheckBox::indicator:disabled {{ border-color: {t.line}; }}
     QRadioButton {{ spacing: 6px; }}
     QRadioButton::indicator {{
         width: 12px; height: 12px; border: 1px solid {t.muted}; border-radius: 7px;

@@ -116,7 +116,8 @@ class TextEditor(QWidget):
         self.hint.setFont(theme.small_font())
         self.hint.setProperty("tone", "muted")
         self._ready = QHBoxLayout()
-        self._ready.setSpacing(4)
+        self._ready.setSpacing(6)
+        self._ready.addStretch(1)
         self._templates: list[DecisionButton] = []
         self.lasting = QCheckBox()
         self.lasting.setObjectName("lasting")
@@ -167,7 +168,8 @@ class TextEditor(QWidget):
         self._templates = []
         for place, (name, text) in enumerate(templates):
             button = DecisionButton(name, f"template{place}")
-            button.setProperty("flat", True)
+            button.setProperty("chip", True)
+            button.setFont(theme.small_font())
             button.pressed_by.connect(lambda _origin, text=text: self._take(text))
             self._ready.insertWidget(place, button)
             self._templates.append(button)
