@@ -110,7 +110,9 @@ class FoldedText(TextView):
             self._starts.append(length)
             found.append(part)
             length += len(part)
-        return "".join(found).rstrip("\n")
+        if found:
+            found[-1] = found[-1].rstrip("\n")
+        return "".join(found)
 
     def show_text(self, text: str, spans: Mapping[int, Sequence[Span]] | None = None) -> None:
         """Show TEXT, that of the pieces, from its beginning."""
