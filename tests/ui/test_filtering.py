@@ -7,6 +7,11 @@ from lineclear.ui.cells import haystack
 from lineclear.ui.filtering import parse_filter
 from tests.ui.sample import NOW, a_row
 
+
+def haystacks(rows):
+    return {row.id: haystack(row) for row in rows}
+
+
 ROW = a_row(
     6,
     tool="bash",
@@ -61,7 +66,7 @@ def test_a_row_without_any_time_has_no_age():
 
 def test_what_is_not_understood_is_named_and_matches_nothing():
     found = parse_filter("tool:bash age:soon")
-    assert found.wrong == ("age:soon",)
+    assert found.wrong == ("age:soon: this is no length of time. Write >5m, <2h, 30s or 1d.",)
     assert not found.matches(ROW, haystack, NOW)
 
 
@@ -96,7 +101,6 @@ def test_a_filter_knows_when_it_can_only_list_less(line, before, narrower):
     assert parse_filter(line).narrows(parse_filter(before)) is narrower
     if narrower:
         rows = [a_row(n, tool=tool) for n, tool in enumerate(["bash", "abx", "x", "b"], 1)]
-        kept = parse_filter(line).kept(rows, haystack, NOW)
-        assert kept == parse_filter(line).kept(
-            parse_filter(before).kept(rows, haystack, NOW), haystack, NOW
-        )
+        kept = parse_filter(line).kept(rows, haystacks, NOW)
+        before_that = parse_filter(before).kept(rows, haystacks, NOW)
+        assert kept == parse_filter(line).kept(before_that, haystacks, NOW)

@@ -101,7 +101,7 @@ async def test_a_bad_input_is_a_row_that_can_be_read_or_says_why_not(inbox, sour
     (store / ".new").rename(store / "pending.json")
     await until(lambda: sum(inbox.model.counts().values()), "a row")
     row = next(iter(inbox.model._rows.values()))
-    inbox.sidebar.choose_section(inbox.model._section[row.id])
+    inbox.sidebar.choose_section(inbox.model.section(row.id))
     await until(lambda: inbox.table.choose(row.id), "its place in the table")
     await until(
         lambda: inbox.flow.view.prepared is not None or inbox.flow.view.notice is not None,

@@ -27,7 +27,7 @@ from tests.ui.sample import NOW, a_row
 def test_an_open_row_is_counted_once(state, section):
     row = a_row(1, state=state)
     assert section_of(row, NOW) is section
-    assert [one for one in Section if shows(one, row, NOW)] == [section]
+    assert [one for one in Section if shows(one, section_of(row, NOW))] == [section]
 
 
 def test_every_state_has_a_section():
@@ -37,12 +37,15 @@ def test_every_state_has_a_section():
 def test_what_ended_today_is_in_history_too():
     row = a_row(1, state=State.DONE, outcome="ok", closed=True, ended_at=NOW)
     assert section_of(row, NOW) is Section.FINISHED
-    assert [one for one in Section if shows(one, row, NOW)] == [Section.FINISHED, Section.HISTORY]
+    assert [one for one in Section if shows(one, section_of(row, NOW))] == [
+        Section.FINISHED,
+        Section.HISTORY,
+    ]
 
 
 def test_what_ended_earlier_is_history_only():
     row = a_row(1, state=State.DONE, closed=True, ended_at=NOW - timedelta(days=2))
-    assert [one for one in Section if shows(one, row, NOW)] == [Section.HISTORY]
+    assert [one for one in Section if shows(one, section_of(row, NOW))] == [Section.HISTORY]
 
 
 def test_a_denial_that_the_agent_read_waits_for_nobody():

@@ -48,6 +48,7 @@ def test_sections_have_their_counts_and_history_has_none(sidebar):
     }
     assert lines == {
         "Waiting": 7,
+        "Snoozed": 0,
         "Handed over": 0,
         "Running": 0,
         "May have run": 1,
@@ -61,8 +62,8 @@ def test_sections_have_their_counts_and_history_has_none(sidebar):
 def test_keys_choose_a_section(sidebar, qtbot):
     with qtbot.waitSignal(sidebar.section_chosen) as told:
         QTest.keyClick(sidebar.sections, Qt.Key.Key_Down)
-    assert told.args == [Section.HANDED_OVER]
-    assert sidebar.section() is Section.HANDED_OVER
+    assert told.args == [Section.SNOOZED]
+    assert sidebar.section() is Section.SNOOZED
 
 
 def test_counts_that_change_keep_the_chosen_section(sidebar):

@@ -177,7 +177,7 @@ def test_stepping_stays_inside(view):
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_columns_are_chosen_from_their_header(view, qtbot):
-    view._choose_columns(QPoint(10, 10))
+    view.columns.choose(QPoint(10, 10))
     menu = view.findChild(QMenu, "columns")
     tokens, tool = (
         next(each for each in menu.actions() if each.text() == text) for text in ("Tokens", "Tool")
@@ -215,7 +215,7 @@ def test_every_kind_of_row_is_painted(view, qapp):
     ]
     model = model_of(view)
     model.apply(Diff(added=tuple(states)))
-    for section in {model._section[row.id] for row in states}:
+    for section in {model._known.section(row.id) for row in states}:
         model.set_scope(Scope(section))
         assert not view.grab().isNull()
 
@@ -233,7 +233,7 @@ def test_where_all_rows_are_in_one_state_its_glyph_is_enough(view):
     assert view.columnWidth(Column.STATE) == GLYPH_ALONE
     assert model.headerData(Column.STATE, Qt.Orientation.Horizontal) == ""
     state = model.index(0, Column.STATE)
-    assert state.data(Qt.ItemDataRole.AccessibleTextRole) == "State: Waiting"
+    assert state.data(Qt.ItemDataRole.AccessibleTextRole) == "Agents waiting. State: Waiting"
     assert state.data(Qt.ItemDataRole.ToolTipRole) == "<p>Waiting</p>"
     narrow = view.columnWidth(Column.ARGUMENTS)
     model.set_scope(Scope(Section.HANDED_OVER))

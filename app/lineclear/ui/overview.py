@@ -83,7 +83,7 @@ class Overview(QObject):
         """Count now."""
         began = time.monotonic()
         counts = self._model.counts()
-        self._waiting = total(self._model.rows_in(Section.WAITING))
+        self._waiting = self._model.waiting_totals()
         self.counted.emit(counts[Section.WAITING])
         self._sidebar.show_counts(counts)
         self._sidebar.show_sources(
@@ -131,8 +131,7 @@ class Overview(QObject):
     def _why_empty(self, counts: dict[Section, int]) -> tuple[str, tuple[str, ...]]:
         scope = self._model.scope
         if scope.filter.wrong:
-            wrong = visible_line(" ".join(scope.filter.wrong), 80)
-            return f"Not understood: {wrong}", ("clear",)
+            return visible_line(" ".join(scope.filter.wrong), 300), ("clear",)
         if scope.filter:
             return words.nothing_matches(self._model.hidden_by_filter()), ("clear",)
         if not self._settings().sources:

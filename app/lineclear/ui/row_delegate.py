@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
@@ -13,7 +15,9 @@ from lineclear.core.ledger.state import State
 from lineclear.ui import cells, theme, words
 from lineclear.ui.argument_cell import BETWEEN_PAIRS, PairLayout
 from lineclear.ui.cells import Column
-from lineclear.ui.queue_model import Role
+from lineclear.ui.grouping import HEADINGS, Group
+from lineclear.ui.row_table import Role
+from lineclear.ui.sort_rule import Heading
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -41,6 +45,18 @@ _OUTCOME_GLYPHS = {
 }
 
 _LEFT_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_LEFT = Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignRight
+_SECONDARY = frozenset(
+    {
+        Column.AGENT,
+        Column.ITERATION,
+        Column.CALLS,
+        Column.TOKENS,
+        Column.PROCESS,
+        Column.EXPIRES,
+    }
+)
 _SHORTEST_WORD = 24
 """Pixels below which a state's word is left to its tooltip."""
 _KEPT_BY_STOP = 110
@@ -68,14 +84,29 @@ def colour_of(row: Row, tokens: theme.Tokens) -> str:
     return tokens.muted
 
 
+class ShowsRows(Protocol):
+    """What the delegate asks of its view."""
+
+    @property
+    def compact(self) -> bool:
+        """Whether a row takes two lines in one column."""
+
+    @property
+    def row_height(self) -> int:
+        """Pixels of a row without a heading."""
+
+    def heading_at(self, position: int) -> Heading | None:
+        """The heading above the row at a position, within its height."""
+
+
 class RowDelegate(QStyledItemDelegate):
     """Draws one cell; asks the model for nothing but its roles."""
 
-    def __init__(self, look: theme.Theme, parent: QObject | None = None) -> None:
+    def __init__(self, look: theme.Theme, table: ShowsRows, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._table = table
         self._look = look
         self._fonts: dict[tuple[bool, bool], QFont] = {}
-        self.row_height = theme.ROW_HEIGHT
 
     def _font(self, *, mono: bool, bold: bool) -> QFont:
         font = self._fonts.get((mono, bold))
@@ -92,60 +123,134 @@ class RowDelegate(QStyledItemDelegate):
         width = metrics.horizontalAdvance(str(index.data() or "")) + 20
         if index.column() == Column.STATE:
             width += theme.GLYPH + 8
-        return QSize(width, self.row_height)
+        return QSize(width, theme.ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw background, mark, chips and text."""
+        """Draw the heading above the row, then background, mark, chips and text."""
         row = index.data(Role.ROW)
         if not isinstance(row, Row):
             return
-        t = self._look.tokens
-        rect = option.rect
-        unseen = bool(index.data(Role.UNSEEN))
-        tombstone = bool(index.data(Role.TOMBSTONE))
         painter.save()
-        self._background(painter, option, index, t, unseen=unseen and not tombstone)
+        rect = QRect(option.rect)
+        heading = self._table.heading_at(index.row())
+        if heading is not None:
+            above = QRect(rect)
+            above.setHeight(rect.height() - self._table.row_height)
+            _paint_heading(painter, above, heading, self._look.tokens)
+            rect.setTop(above.bottom() + 1)
+        dim = bool(index.data(Role.TOMBSTONE))
+        bold = not dim and bool(index.data(Role.UNSEEN))
+        self._background(painter, rect, option, index, unseen=bold)
         content = rect.adjusted(8, 0, -8, 0)
-        if index.column() == Column.STATE:
-            content = self._state(painter, option, content, row, t, dim=tombstone)
-        elif index.column() == Column.ARGUMENTS:
+        draw = self._two_lines if self._table.compact else self._cell
+        draw(painter, option, content, index, row, bold=bold, dim=dim)
+        painter.restore()
+
+    def _cell(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        content: QRect,
+        index: Index,
+        row: Row,
+        *,
+        bold: bool,
+        dim: bool,
+    ) -> None:
+        t = self._look.tokens
+        column = index.column()
+        if column == Column.STATE:
+            content = self._state(painter, option, content, row, dim=dim)
+            if content.width() < _SHORTEST_WORD:
+                return
+        elif column == Column.ARGUMENTS:
             if row.tool is not None:
                 # What a tombstone became is told here where the states are glyphs alone.
-                became = tombstone and _state_width(option) < _SHORTEST_WORD
-                said = words.state_word(row) if became else ""
-                self._arguments(painter, content, row, t, dim=tombstone, said=said)
-                painter.restore()
+                became = dim and _state_width(option) < _SHORTEST_WORD
+                said = self._became(index, row) if became else ""
+                self._arguments(painter, content, index, row, dim=dim, said=said)
                 return
-            content = self._chips(painter, content, row, t, _KEPT_BY_OTHERS)
+            content = self._chips(painter, content, index, row, _KEPT_BY_OTHERS)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
-        quiet = tombstone or (_is_secondary(index.column()) and not selected)
+        quiet = dim or (column in _SECONDARY and not selected)
         colour = t.muted if quiet else t.text
         dead = row.process is Process.DEAD and not row.closed
-        if dead and not tombstone and index.column() in (Column.PROCESS, Column.AGENT):
+        if dead and not dim and column in (Column.PROCESS, Column.AGENT):
             colour = t.care
+        middle = column in (Column.ARGUMENTS, Column.AGENT)
+        self._text(
+            painter,
+            content,
+            str(index.data() or ""),
+            colour,
+            bold=bold,
+            mode=Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight,
+            side=_RIGHT if column in cells.NUMERIC else _LEFT,
+        )
+
+    def _two_lines(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        content: QRect,
+        index: Index,
+        row: Row,
+        *,
+        bold: bool,
+        dim: bool,
+    ) -> None:
+        """State, tool and age above, arguments below: where there is no room for columns."""
+        t = self._look.tokens
+        height = content.height() // 2 - 2
+        upper = QRect(content.left(), content.top() + 3, content.width(), height)
+        lower = QRect(content.left(), upper.bottom() + 1, content.width(), height)
+        upper = self._state(painter, option, upper, row, dim=dim)
+        age = str(index.sibling(index.row(), Column.AGE).data() or "")
+        taken = QFontMetrics(self._font(mono=False, bold=bold)).horizontalAdvance(age) + 8
+        self._text(painter, upper, age, t.muted, bold=bold, side=_RIGHT)
+        tool = str(index.sibling(index.row(), Column.TOOL).data() or "")
+        if dim:
+            tool = f"{self._became(index, row)} \u00b7 {tool}"
+        upper.setRight(upper.right() - taken)
+        self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
+        lower.setLeft(lower.left() + theme.GLYPH + 10)
+        if row.tool is not None:
+            self._arguments(painter, lower, index, row, dim=dim, said="")
+        else:
+            middle = Qt.TextElideMode.ElideMiddle
+            self._text(painter, lower, str(index.data() or ""), t.muted, bold=False, mode=middle)
+
+    def _became(self, index: Index, row: Row) -> str:
+        """What a tombstone became: its state's word, or until when it was put off."""
+        told = str(index.sibling(index.row(), Column.STATE).data() or "")
+        return told or words.state_word(row)
+
+    def _text(
+        self,
+        painter: QPainter,
+        place: QRect,
+        text: str,
+        colour: str,
+        *,
+        bold: bool,
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        side: Qt.AlignmentFlag = _LEFT,
+    ) -> None:
         painter.setPen(QColor(colour))
-        painter.setFont(self._font(mono=False, bold=unseen and not tombstone))
-        text = str(index.data() or "")
-        middle = index.column() in (Column.ARGUMENTS, Column.AGENT)
-        if index.column() == Column.STATE and content.width() < _SHORTEST_WORD:
-            text = ""
-        mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
-        shown = painter.fontMetrics().elidedText(text, mode, max(0, content.width()))
-        right = index.column() in cells.NUMERIC
-        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-        painter.drawText(content, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
-        painter.restore()
+        painter.setFont(self._font(mono=False, bold=bold))
+        shown = painter.fontMetrics().elidedText(text, mode, max(0, place.width()))
+        painter.drawText(place, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
 
     def _background(
         self,
         painter: QPainter,
+        rect: QRect,
         option: QStyleOptionViewItem,
         index: Index,
-        t: theme.Tokens,
         *,
         unseen: bool,
     ) -> None:
-        rect = option.rect
+        t = self._look.tokens
         view = option.widget
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         current = isinstance(view, QTableView) and view.currentIndex().row() == index.row()
@@ -154,7 +259,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.fillRect(rect, QColor(chosen if selected else t.base))
         painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.line))
         first = isinstance(view, QTableView) and (
-            view.horizontalHeader().visualIndex(index.column()) == 0
+            rect.left() <= 0 or view.horizontalHeader().visualIndex(index.column()) == 0
         )
         if first and (unseen or (selected and current)):
             edge = QRect(rect.left(), rect.top(), 3, rect.height() - 1)
@@ -166,10 +271,10 @@ class RowDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         content: QRect,
         row: Row,
-        t: theme.Tokens,
         *,
         dim: bool,
     ) -> QRect:
+        t = self._look.tokens
         ratio = option.widget.devicePixelRatioF()
         colour = t.muted if dim else colour_of(row, t)
         pixmap = theme.glyph(glyph_of(row), colour, ratio)
@@ -181,16 +286,17 @@ class RowDelegate(QStyledItemDelegate):
         self,
         painter: QPainter,
         content: QRect,
+        index: Index,
         row: Row,
-        t: theme.Tokens,
         *,
         dim: bool,
         said: str,
     ) -> None:
+        t = self._look.tokens
         pairs = cells.pairs(row.arguments)
         fonts = {is_key: self._font(mono=not is_key, bold=False) for is_key in (True, False)}
         layout = PairLayout(QFontMetricsF(fonts[True]), QFontMetricsF(fonts[False]))
-        content = self._chips(painter, content, row, t, layout.natural_width(pairs))
+        content = self._chips(painter, content, index, row, layout.natural_width(pairs))
         if said:
             painter.setFont(fonts[True])
             painter.setPen(QColor(t.muted))
@@ -204,9 +310,10 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(place, int(_LEFT_MIDDLE), piece.text)
 
     def _chips(
-        self, painter: QPainter, content: QRect, row: Row, t: theme.Tokens, wanted: int
+        self, painter: QPainter, content: QRect, index: Index, row: Row, wanted: int
     ) -> QRect:
         """Draw the chips for which there is room beside WANTED pixels of text; give its place."""
+        t = self._look.tokens
         font = theme.small_font()
         metrics = QFontMetrics(font)
         painter.setFont(font)
@@ -214,7 +321,7 @@ class RowDelegate(QStyledItemDelegate):
         fitting: list[tuple[str, Level, int]] = []
         room = content.width()
         # The strongest first: where only one fits, it is that one.
-        for label, level in cells.chips(row):
+        for label, level in cells.chips(row, index.data(Role.DIFFERS)):
             width = metrics.horizontalAdvance(label) + 12
             kept = _KEPT_BY_STOP if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
             if room - width >= kept:
@@ -246,12 +353,18 @@ def _chip_colours(level: Level, t: theme.Tokens) -> tuple[str, str]:
     return (t.care_back, t.care) if level is Level.CARE else (t.note_back, t.muted)
 
 
-def _is_secondary(column: int) -> bool:
-    return column in (
-        Column.AGENT,
-        Column.ITERATION,
-        Column.CALLS,
-        Column.TOKENS,
-        Column.PROCESS,
-        Column.EXPIRES,
-    )
+def _paint_heading(painter: QPainter, cell: QRect, heading: Heading, t: theme.Tokens) -> None:
+    """Draw one column's part of a heading that goes over all of them."""
+    painter.save()
+    painter.setClipRect(cell)
+    painter.fillRect(cell, QColor(t.window))
+    painter.fillRect(QRect(cell.left(), cell.bottom(), cell.width(), 1), QColor(t.line))
+    font = theme.small_font(tabular=True)
+    font.setBold(True)
+    painter.setFont(font)
+    soon = heading.group is Group.EXPIRES_SOON
+    painter.setPen(QColor(t.care if soon else t.muted))
+    line = QRect(12, cell.top(), 600, cell.height() - 1)
+    text = f"{HEADINGS[heading.group]} \u00b7 {heading.count}"
+    painter.drawText(line, int(_LEFT | Qt.AlignmentFlag.AlignVCenter), text)
+    painter.restore()

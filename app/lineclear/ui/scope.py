@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
-from lineclear.ui.filtering import Filter
-from lineclear.ui.sections import OPEN_SECTIONS, Section, shows
+from lineclear.ui.filtering import Filter, Haystacks
+from lineclear.ui.sections import Section
 
 NO_FILTER = Filter()
 
@@ -22,13 +22,25 @@ class Scope:
     source: Path | None = None
     filter: Filter = NO_FILTER
 
-    def kept(self, rows: list[Row], haystack: Callable[[Row], str], now: datetime) -> list[Row]:
-        """Give those of ROWS, all of this section, that are listed; HAYSTACK folds a row's text."""
-        if self.section not in OPEN_SECTIONS or len(rows) == 1:
-            rows = [row for row in rows if shows(self.section, row, now)]
-        if self.source is not None:
-            rows = [row for row in rows if row.source == self.source]
-        return self.filter.kept(rows, haystack, now) if self.filter else rows
+    def kept(
+        self,
+        rows: list[Row],
+        haystacks: Haystacks,
+        now: datetime,
+        is_new: Callable[[Row], bool],
+    ) -> list[Row]:
+        """Give those of ROWS, all of this section, that are listed."""
+        rows = self.of_source(rows)
+        return self.filter.kept(rows, haystacks, now, is_new) if self.filter else rows
+
+    def of_source(self, rows: list[Row]) -> list[Row]:
+        """Give those of ROWS that are of this source, where there is one."""
+        if self.source is None:
+            return rows
+        # Rows share their source's path, and comparing paths is slow.
+        paths = {id(row.source): row.source for row in rows}
+        same = {key for key, path in paths.items() if path == self.source}
+        return [row for row in rows if id(row.source) in same]
 
     def narrows(self, other: Scope) -> bool:
         """Whether this can list nothing but what OTHER lists."""

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.snooze import asleep
 from lineclear.core.ledger.state import State
 
 
@@ -13,6 +14,7 @@ class Section(StrEnum):
     """A group of rows by what they need from a person."""
 
     WAITING = "Waiting"
+    SNOOZED = "Snoozed"
     HANDED_OVER = "Handed over"
     RUNNING = "Running"
     MAY_HAVE_RUN = "May have run"
@@ -24,6 +26,7 @@ class Section(StrEnum):
 
 OPEN_SECTIONS = (
     Section.WAITING,
+    Section.SNOOZED,
     Section.HANDED_OVER,
     Section.RUNNING,
     Section.MAY_HAVE_RUN,
@@ -53,17 +56,19 @@ ONE_STATE = frozenset(
 """Sections whose rows are all in the state that gives them their name: it need not be repeated."""
 
 
-def section_of(row: Row, now: datetime) -> Section:
-    """Give the one section whose count includes ROW; NOW tells which day "today" is."""
+def section_of(row: Row, now: datetime, until: datetime | None = None) -> Section:
+    """Give the one section whose count includes ROW.
+
+    NOW tells which day "today" is; UNTIL is when a call that the operator put off comes back.
+    """
     if not row.closed and row.state in _BY_STATE:
-        return _BY_STATE[row.state]
+        return Section.SNOOZED if asleep(row, until, now) else _BY_STATE[row.state]
     ended = row.ended_at
     if ended is not None and ended.astimezone().date() == now.astimezone().date():
         return Section.FINISHED
     return Section.HISTORY
 
 
-def shows(section: Section, row: Row, now: datetime) -> bool:
-    """Tell whether SECTION lists ROW: history lists all that is closed, today's included."""
-    home = section_of(row, now)
+def shows(section: Section, home: Section) -> bool:
+    """Tell whether SECTION lists rows of HOME: history lists all that is closed, today's too."""
     return home is section or (section is Section.HISTORY and home is Section.FINISHED)

@@ -10,12 +10,13 @@ from PySide6.QtCore import (
     QEvent,
     QItemSelectionModel,
     QModelIndex,
+    QPersistentModelIndex,
     QPoint,
     Qt,
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QResizeEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -26,34 +27,22 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.ui import cells, theme
+from lineclear.ui import theme
 from lineclear.ui.cells import Column
+from lineclear.ui.grouping import Group
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.row_delegate import RowDelegate
-from lineclear.ui.sections import ONE_STATE
+from lineclear.ui.sort_rule import Heading
+from lineclear.ui.table_columns import GLYPH_ALONE, TableColumns
+
+__all__ = ["GLYPH_ALONE", "QUIET_AFTER_KEY_S", "QueueView"]
 
 QUIET_AFTER_KEY_S = 1.5
 TOMBSTONE_S = 1.0
-ARGUMENTS_LEAST = 120
-CELL_MARGIN = 9
-"""Pixels at both sides of a cell's text, and one for the rounding of widths."""
-_WIDTHS = {
-    Column.STATE: 122,
-    Column.TOOL: 112,
-    Column.AGENT: 130,
-    Column.AGE: 64,
-    Column.ITERATION: 78,
-    Column.CALLS: 62,
-    Column.TOKENS: 74,
-    Column.PROCESS: 84,
-    Column.EXPIRES: 72,
-    Column.ARGUMENTS: 260,
-}
-_LEAST = {Column.TOOL: 72, Column.AGENT: 64, Column.PROCESS: 56, Column.TOKENS: 56}
-"""Columns that are narrowed for the arguments, and to what."""
-GLYPH_ALONE = 40
-"""Pixels of the column of states where all rows are in one state."""
-_HIDDEN_AT_FIRST = (Column.ITERATION, Column.CALLS, Column.TOKENS, Column.PROCESS, Column.EXPIRES)
+HEADING_HEIGHT = 22
+"""Pixels that the first row of a group is higher: its heading is no row of its own."""
+COMPACT_ROW = 44
+"""Pixels of a row on two lines."""
 
 
 class QueueView(QTableView):
@@ -61,9 +50,11 @@ class QueueView(QTableView):
 
     Signals:
         chosen(str): the current row's id, "" for none, whenever it changes.
+        menu_opening(QMenu): the menu of the selected rows is about to open; others add to it.
     """
 
     chosen = Signal(str)
+    menu_opening = Signal(QMenu)
 
     def __init__(
         self,
@@ -80,20 +71,26 @@ class QueueView(QTableView):
         self._last_key = float("-inf")
         self._queue = model
         self._current: str = ""
-        self._kept: tuple[str, int] = ("", 0)
-        self._wide = _WIDTHS[Column.STATE]
-        self._drawn = {column: _WIDTHS[column] for column in _LEAST}
-        self._fitting = False
+        self._anchors: list[tuple[str, int]] = []
+        self._high: list[QPersistentModelIndex] = []
+        self._headings: dict[int, Heading] = {}
         self._shape(look)
         self.setModel(model)
-        self._columns()
-        model.headerDataChanged.connect(lambda *_: self.fit_states())
+        self.columns = TableColumns(self, model)
+        self.columns.compacted.connect(self._compacted)
+        self.setSortingEnabled(True)
         model.keeps_still = self._quiet
         model.may_insert = self._may_insert
         model.pinned = self._pinned
-        model.rowsInserted.connect(self._keep_place_after_insert)
-        model.rowsRemoved.connect(self._keep_place_after_remove)
-        model.rebuilding.connect(self._remember)
+        model.rowsAboutToBeInserted.connect(self._hold_place)
+        model.rowsAboutToBeRemoved.connect(self._hold_place)
+        model.rowsAboutToBeMoved.connect(
+            lambda _parent, first, *_: self._hold_view(without=model.id_at(first) or "")
+        )
+        for changed in (model.rowsInserted, model.rowsRemoved, model.rowsMoved):
+            changed.connect(lambda *_: self._keep_place())
+        model.layoutChanged.connect(lambda *_: self._fit_headings())
+        model.rebuilding.connect(self._hold_view)
         model.rebuilt.connect(self._restore)
         model.held_changed.connect(self._show_pill)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -124,107 +121,80 @@ class QueueView(QTableView):
         self.setTabKeyNavigation(False)
         self.setCornerButtonEnabled(False)
         self.setMouseTracking(True)
-        self.setItemDelegate(RowDelegate(look, self))
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self.open_menu)
+        self.setItemDelegate(RowDelegate(look, self, self))
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         rows.setMinimumSectionSize(theme.ROW_HEIGHT)
         rows.setDefaultSectionSize(theme.ROW_HEIGHT)
 
-    def _columns(self) -> None:
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsMovable(True)
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(40)
-        header.setAccessibleName("Columns")
-        for column, width in _WIDTHS.items():
-            self.setColumnWidth(column, width)
-        self.setColumnWidth(Column.AGE, max(_WIDTHS[Column.AGE], _age_width()))
-        header.sectionResized.connect(self._section_drawn)
-        header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
-        for column in _HIDDEN_AT_FIRST:
-            self.setColumnHidden(column, True)
-        self.fit_states()
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(self._choose_columns)
-        header.setSortIndicator(Column.AGE, Qt.SortOrder.AscendingOrder)
-        self.setSortingEnabled(True)
+    # --- Columns --------------------------------------------------------------------------------
 
     def fit_states(self) -> None:
         """Leave the room of the states' words to the arguments where one word would be repeated."""
-        width = self.columnWidth(Column.STATE)
-        if self._queue.scope.section in ONE_STATE:
-            if width > GLYPH_ALONE:
-                self._wide = width
-                self.setColumnWidth(Column.STATE, GLYPH_ALONE)
-        elif width <= GLYPH_ALONE:
-            self.setColumnWidth(Column.STATE, self._wide)
-
-    def _choose_columns(self, where: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setObjectName("columns")
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for column in Column:
-            action = menu.addAction(cells.HEADINGS[column])
-            action.setCheckable(True)
-            action.setChecked(not self.isColumnHidden(column))
-            # Without them a row could not be told from another.
-            action.setEnabled(column not in (Column.STATE, Column.TOOL, Column.ARGUMENTS))
-            action.toggled.connect(self._column_shown(column))
-        menu.popup(self.horizontalHeader().mapToGlobal(where))
-
-    def _column_shown(self, column: Column) -> Callable[[bool], None]:
-        def show(shown: bool) -> None:
-            self.setColumnHidden(column, not shown)
-            self._fit_columns()
-
-        return show
+        self.columns.fit_states()
 
     def restore_columns(self, kept: QByteArray) -> None:
-        """Take up kept widths, order and sort; the arguments have what the others leave."""
-        header = self.horizontalHeader()
-        header.restoreState(kept)
-        for column in Column:
-            if column is not Column.ARGUMENTS:
-                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
-        header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
-        self.setColumnWidth(Column.AGE, max(self.columnWidth(Column.AGE), _age_width()))
-        self._drawn = {column: self.columnWidth(column) for column in _LEAST}
-        self._fit_columns()
+        """Take up kept widths, order and sort."""
+        self.columns.restore(kept)
 
     def kept_columns(self) -> QByteArray:
-        """Widths as they were drawn, not as this table's width leaves them, order and sort."""
-        self._set_widths(self._drawn)
-        kept = self.horizontalHeader().saveState()
-        self._fit_columns()
-        return kept
+        """Widths, order and sort, to be kept."""
+        return self.columns.kept()
 
-    def _fit_columns(self) -> None:
-        """Narrow names where the arguments have no room, and only as long as they have none."""
-        shown = [column for column in Column if not self.isColumnHidden(column)]
-        fixed = [one for one in shown if one not in _LEAST and one is not Column.ARGUMENTS]
-        free = self.viewport().width() - ARGUMENTS_LEAST - sum(map(self.columnWidth, fixed))
-        names = {one: self._drawn[one] for one in shown if one in _LEAST}
-        over = sum(names.values()) - free
-        give = {one: max(0, width - _LEAST[one]) for one, width in names.items()}
-        all_of_it = sum(give.values())
-        if over > 0 and all_of_it:
-            share = min(1.0, over / all_of_it)
-            names = {one: width - round(give[one] * share) for one, width in names.items()}
-        self._set_widths(names)
+    @property
+    def compact(self) -> bool:
+        """Whether a row takes two lines in one column, for want of width."""
+        return self.columns.compact
 
-    def _set_widths(self, widths: dict[Column, int]) -> None:
-        self._fitting = True
-        for column, width in widths.items():
-            if self.columnWidth(column) != width:
-                self.setColumnWidth(column, width)
-        self._fitting = False
+    @property
+    def row_height(self) -> int:
+        """Pixels of a row without a heading."""
+        return self.verticalHeader().defaultSectionSize()
 
-    def _section_drawn(self, section: int, _old: int, new: int) -> None:
-        column = Column(section)
-        if not self._fitting and new and column in _LEAST:
-            self._drawn[column] = new
+    def _compacted(self, on: bool) -> None:
+        self._hold_view()
+        self.set_row_height(COMPACT_ROW if on else theme.ROW_HEIGHT)
+
+    def set_row_height(self, pixels: int) -> None:
+        """Make every row so high."""
+        self._hold_view()
+        self.verticalHeader().setDefaultSectionSize(pixels)
+        self._high.clear()
+        self._keep_place()
+
+    # --- Headings -------------------------------------------------------------------------------
+
+    def heading_at(self, position: int) -> Heading | None:
+        """The heading that stands above the row at a position, within its height."""
+        return self._headings.get(position)
+
+    def _fit_headings(self) -> None:
+        """Make the first row of each group as much higher as its heading takes."""
+        rows = self.verticalHeader()
+        one = self.row_height
+        self._headings = {each.position: each for each in self._queue.headings()}
+        for index in self._high:
+            if index.isValid() and index.row() not in self._headings:
+                rows.resizeSection(index.row(), one)
+        for position in self._headings:
+            if rows.sectionSize(position) != one + HEADING_HEIGHT:
+                rows.resizeSection(position, one + HEADING_HEIGHT)
+        self._high = [
+            QPersistentModelIndex(self._queue.index(position, 0)) for position in self._headings
+        ]
+
+    def _on_heading(self, where: QPoint) -> bool:
+        position = self.rowAt(where.y())
+        if position not in self._headings:
+            return False
+        return where.y() < self.rowViewportPosition(position) + HEADING_HEIGHT
+
+    def _body_top(self, position: int) -> int:
+        heading = HEADING_HEIGHT if position in self._headings else 0
+        return self.rowViewportPosition(position) + heading
 
     # --- The current row ------------------------------------------------------------------------
 
@@ -243,7 +213,7 @@ class QueueView(QTableView):
         position = self._queue.position(row_id)
         if position is None:
             return False
-        index = self._queue.index(position, Column.TOOL)
+        index = self._queue.index(position, self._first_column())
         self.selectionModel().setCurrentIndex(
             index,
             QItemSelectionModel.SelectionFlag.ClearAndSelect
@@ -251,6 +221,10 @@ class QueueView(QTableView):
         )
         self.scrollTo(index)
         return True
+
+    def _first_column(self) -> int:
+        # A column that is hidden would stop the keys that go on from here.
+        return Column.ARGUMENTS if self.compact else Column.TOOL
 
     def step(self, by: int) -> None:
         """Go BY rows down (or up) from the current one."""
@@ -269,29 +243,23 @@ class QueueView(QTableView):
         self.chosen.emit(self._current)
         self._away.start()
 
-    def _remember(self) -> None:
-        top = self._queue.id_at(self.rowAt(0)) or ""
-        self._kept = (top, self.verticalScrollBar().value() % theme.ROW_HEIGHT)
+    def open_menu(self, where: QPoint) -> None:
+        """Open the menu of the selected rows at a place of the table."""
+        if self._on_heading(where) or not self.selected_ids():
+            return
+        menu = QMenu(self)
+        menu.setObjectName("callMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.menu_opening.emit(menu)
+        if menu.isEmpty():
+            menu.deleteLater()
+        else:
+            menu.popup(self.viewport().mapToGlobal(where))
 
-    def _restore(self) -> None:
-        keep, self._current = self._current, ""
-        top, offset = self._kept
-        self.updateGeometries()
-        if keep:
-            position = self._queue.position(keep)
-            if position is None:
-                self.chosen.emit("")
-            else:
-                self._current = keep
-                self.selectionModel().setCurrentIndex(
-                    self._queue.index(position, Column.TOOL),
-                    QItemSelectionModel.SelectionFlag.ClearAndSelect
-                    | QItemSelectionModel.SelectionFlag.Rows,
-                )
-        if top:
-            position = self._queue.position(top)
-            if position is not None:
-                self.verticalScrollBar().setValue(position * theme.ROW_HEIGHT + offset)
+    def current_place(self) -> QPoint:
+        """Where a menu of the current row opens."""
+        rect = self.visualRect(self.currentIndex())
+        return rect.bottomLeft() if rect.isValid() else QPoint(8, 8)
 
     # --- Nothing moves under the eyes -----------------------------------------------------------
 
@@ -309,21 +277,60 @@ class QueueView(QTableView):
     def _pinned(self, row_id: str) -> bool:
         return row_id == self._current or self.viewport().underMouse()
 
-    def _keep_place_after_insert(self, _parent: QModelIndex, first: int, last: int) -> None:
-        bar = self.verticalScrollBar()
-        if first * theme.ROW_HEIGHT < bar.value():
-            self.updateGeometries()
-            bar.setValue(bar.value() + (last - first + 1) * theme.ROW_HEIGHT)
+    def _hold_place(self, _parent: QModelIndex, first: int, _last: int) -> None:
+        """Rows come or go: where that is above the view, what is in it stays."""
+        top = self.rowAt(0)
+        if first < top or (first == top and self._body_top(first) < 0):
+            self._hold_view()
 
-    def _keep_place_after_remove(self, _parent: QModelIndex, first: int, last: int) -> None:
+    def _hold_view(self, *, without: str = "") -> None:
+        """Remember where the rows in view stand, the current one first; not one that goes away."""
+        self._anchors = []
+        first = self.rowAt(0)
+        last = self.rowAt(self.viewport().height() - 1)
+        if first < 0:
+            return
+        for position in range(first, (self._queue.rowCount() - 1 if last < 0 else last) + 1):
+            row_id = self._queue.id_at(position)
+            if row_id is not None and row_id != without:
+                self._anchors.append((row_id, self._body_top(position)))
+        self._anchors.sort(key=lambda anchor: anchor[0] != self._current)
+
+    def _keep_place(self) -> None:
+        self._fit_headings()
+        anchors, self._anchors = self._anchors, []
+        if not anchors:
+            return
+        self.updateGeometries()
         bar = self.verticalScrollBar()
-        above = min(last + 1, bar.value() // theme.ROW_HEIGHT) - first
-        if above > 0:
-            bar.setValue(bar.value() - above * theme.ROW_HEIGHT)
+        for row_id, top in anchors:
+            position = self._queue.position(row_id)
+            if position is not None:
+                bar.setValue(bar.value() + self._body_top(position) - top)
+                return
+
+    def _restore(self) -> None:
+        keep, self._current = self._current, ""
+        self._high.clear()
+        self._fit_headings()
+        self.updateGeometries()
+        if keep:
+            position = self._queue.position(keep)
+            if position is None:
+                self.chosen.emit("")
+            else:
+                self._current = keep
+                self.selectionModel().setCurrentIndex(
+                    self._queue.index(position, self._first_column()),
+                    QItemSelectionModel.SelectionFlag.ClearAndSelect
+                    | QItemSelectionModel.SelectionFlag.Rows,
+                )
+        self._keep_place()
 
     def _show_pill(self, held: int) -> None:
         self.pill.setVisible(held > 0)
-        self.pill.setText(f"{held} new call" + ("" if held == 1 else "s"))
+        if held:
+            self.pill.setText(_pill_words(held, self._queue.held_moves()))
         self._place_pill()
 
     def _place_pill(self) -> None:
@@ -337,6 +344,7 @@ class QueueView(QTableView):
         self._queue.release_tombstones()
 
     def _second(self) -> None:
+        self._queue.pass_time()
         self.viewport().update()
         if not self._quiet() and self.pill.isVisible():
             self._queue.release_held()
@@ -361,6 +369,16 @@ class QueueView(QTableView):
         self._last_key = self._clock()
         super().keyPressEvent(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """Choose a row; a heading is none."""
+        if not self._on_heading(event.position().toPoint()):
+            super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        """The same for the second click."""
+        if not self._on_heading(event.position().toPoint()):
+            super().mouseDoubleClickEvent(event)
+
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         """Notice the pointer leaving and coming back."""
         if event.type() is QEvent.Type.Leave:
@@ -369,14 +387,27 @@ class QueueView(QTableView):
             self._away.stop()
         return super().viewportEvent(event)
 
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        """Paint with the headings' counts as they are now."""
+        self._headings = {each.position: each for each in self._queue.headings()}
+        super().paintEvent(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Keep the pill in its place."""
         super().resizeEvent(event)
-        self._fit_columns()
+        self.columns.look()
         self._place_pill()
 
 
-def _age_width() -> int:
-    font = theme.body_font()
-    font.setWeight(font.Weight.Bold)
-    return QFontMetrics(font).horizontalAdvance("88 min") + 2 * CELL_MARGIN
+def _pill_words(held: int, moves: list[Group]) -> str:
+    told = []
+    arrivals = held - len(moves)
+    soon = moves.count(Group.EXPIRES_SOON)
+    moved = len(moves) - soon
+    if arrivals:
+        told.append(f"{arrivals} new call" + ("" if arrivals == 1 else "s"))
+    if soon:
+        told.append(f"{soon} expire{'s' if soon == 1 else ''} soon")
+    if moved:
+        told.append(f"{moved} moved")
+    return " \u00b7 ".join(told)

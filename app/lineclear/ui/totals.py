@@ -37,6 +37,60 @@ def total(rows: Iterable[Row]) -> Totals:
     return Totals(found.rows, found.tool_calls.used, found.tokens.used)
 
 
+class RunTotals:
+    """The totals of rows that come and go: only the runs that changed are added up anew."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, dict[str, Row]] = {}
+        self._figures: dict[str, tuple[int | None, int | None]] = {}
+        """Tool calls and tokens of each run, as far as they are reported."""
+        self._changed: set[str] = set()
+        self._rows = 0
+        self._sums = [0, 0]
+        self._reporting = [0, 0]
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        self._runs.setdefault(row.run, {})[row.id] = row
+        self._rows += 1
+        self._changed.add(row.run)
+
+    def remove(self, row: Row) -> None:
+        """Count a row no longer, as it was when it was added."""
+        del self._runs[row.run][row.id]
+        self._rows -= 1
+        self._changed.add(row.run)
+
+    def totals(self) -> Totals:
+        """Add up."""
+        for run in self._changed:
+            self._enter(self._figures.pop(run, (None, None)), -1)
+            rows = self._runs[run]
+            if rows:
+                calls = [one.counters.tool_calls for one in rows.values()]
+                tokens = [one.counters.tokens for one in rows.values()]
+                self._figures[run] = (_most(calls), _most(tokens))
+                self._enter(self._figures[run], 1)
+            else:
+                del self._runs[run]
+        self._changed.clear()
+        calls_used, tokens_used = (
+            told if reporting else None
+            for told, reporting in zip(self._sums, self._reporting, strict=True)
+        )
+        return Totals(self._rows, calls_used, tokens_used)
+
+    def _enter(self, figures: tuple[int | None, int | None], sign: int) -> None:
+        for place, figure in enumerate(figures):
+            if figure is not None:
+                self._sums[place] += sign * figure
+                self._reporting[place] += sign
+
+
+def _most(figures: Iterable[int | None]) -> int | None:
+    return max((figure for figure in figures if figure is not None), default=None)
+
+
 def living_agents(rows: Iterable[Row]) -> int:
     """How many agents of these rows live, whatever they do."""
     return len({(row.source, row.agent) for row in rows if row.process is Process.ALIVE})

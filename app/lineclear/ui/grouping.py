@@ -1,0 +1,38 @@
+"""The groups of what waits: what expires soon, whose agent waits, whose agent is dead."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import IntEnum
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
+
+SOON = timedelta(minutes=5)
+
+
+class Group(IntEnum):
+    """A group's rank: the order in which they stand."""
+
+    EXPIRES_SOON = 0
+    AGENTS_WAITING = 1
+    AGENTS_DEAD = 2
+
+
+HEADINGS = {
+    Group.EXPIRES_SOON: "Expires soon",
+    Group.AGENTS_WAITING: "Agents waiting",
+    Group.AGENTS_DEAD: "Agents dead",
+}
+
+
+def group_of(row: Row, now: datetime) -> Group:
+    """Give the group of a waiting ROW: the most pressing one that fits."""
+    if row.expires_at is not None and row.expires_at - now <= SOON:
+        return Group.EXPIRES_SOON
+    return Group.AGENTS_DEAD if row.process is Process.DEAD else Group.AGENTS_WAITING
+
+
+def expires_soon_from(row: Row) -> datetime | None:
+    """Give when ROW goes over to what expires soon, if it ever does."""
+    return None if row.expires_at is None else row.expires_at - SOON

@@ -1,0 +1,185 @@
+"""What Qt asks of the table's rows: cells, roles, headings, the group that a row stands in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
+from lineclear.ui import cells, words
+from lineclear.ui.cells import Column
+from lineclear.ui.grouping import HEADINGS
+from lineclear.ui.known_rows import KnownRows
+from lineclear.ui.labels import tooltip
+from lineclear.ui.row_order import RowOrder
+from lineclear.ui.row_texts import RowTexts
+from lineclear.ui.scope import Scope
+from lineclear.ui.sections import CLOSED_SECTIONS, ONE_STATE, Section
+from lineclear.ui.sort_rule import Heading, SortRule, group_of_key, headings
+
+_NEWS = frozenset({State.PENDING, State.UNCERTAIN})
+"""States that a person has to see; all others are never bold."""
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Role(IntEnum):
+    """What the delegate asks beside the display text."""
+
+    ROW = Qt.ItemDataRole.UserRole + 1
+    UNSEEN = Qt.ItemDataRole.UserRole + 2
+    TOMBSTONE = Qt.ItemDataRole.UserRole + 3
+    DIFFERS = Qt.ItemDataRole.UserRole + 4
+
+
+class RowTable(QAbstractTableModel):
+    """Answers for the rows that are listed; another class decides which are.
+
+    Signals:
+        rebuilding, rebuilt: around a reset; views keep their current id and scroll position.
+    """
+
+    rebuilding = Signal()
+    rebuilt = Signal()
+
+    def __init__(self, parent: QObject | None, now: Callable[[], datetime]) -> None:
+        super().__init__(parent)
+        self._now = now
+        self._known = KnownRows(now)
+        self._rows: Mapping[str, Row] = self._known.rows
+        self._order = RowOrder(
+            self, before_reset=self.rebuilding.emit, after_reset=self.rebuilt.emit
+        )
+        self._texts = RowTexts(self._rows, now, self)
+        self._scope = Scope()
+        self._rule = SortRule()
+        self._seen: set[str] = set()
+        self._tombstones: set[str] = set()
+        self._gone: set[str] = set()
+        self.differs: Callable[[Row], int | None] = lambda _row: None
+        """How many fields differ from the last approved call of this tool by this agent."""
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        """How many rows are listed."""
+        return 0 if parent.isValid() else len(self._order.ids)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(Column)
+
+    def data(  # noqa: PLR0911  # One answer per role.
+        self, index: Index, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """One cell."""
+        row_id = self._order.at(index.row()) if index.isValid() else None
+        if row_id is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(row_id, index.column())
+        if role == Role.ROW:
+            return self._rows[row_id]
+        if role == Role.UNSEEN:
+            return self.unseen(row_id)
+        if role == Role.TOMBSTONE:
+            return row_id in self._tombstones
+        if role == Role.DIFFERS:
+            return self.differs(self._rows[row_id])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(index.column())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip(self._text(row_id, index.column()))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._spoken(row_id, index.column())
+        return None
+
+    def headerData(  # noqa: N802
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """The columns' headings; of a row, for screen readers, the group that it stands in."""
+        if orientation is not Qt.Orientation.Horizontal:
+            spoken = (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.DisplayRole)
+            return self.group_words(section) if role in spoken else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            alone = section == Column.STATE and self._scope.section in ONE_STATE
+            return "" if alone else self._heading(section)
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+            return self._heading(section)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _side(section)
+        return None
+
+    def _heading(self, column: int) -> str:
+        # Of what is over, the column tells when it ended.
+        over = self._scope.section in CLOSED_SECTIONS
+        return "Ended" if over and column == Column.AGE else cells.HEADINGS[Column(column)]
+
+    def _text(self, row_id: str, column: int) -> str:
+        if column == Column.STATE and row_id not in self._gone:
+            until = self.snoozed_until(row_id)
+            if until is not None:
+                return f"Until {words.clock(until, self._now())}"
+        return self._texts.text(self._rows[row_id], column)
+
+    def _spoken(self, row_id: str, column: int) -> str:
+        text = f"{self._heading(column)}: {self._text(row_id, column) or 'none'}"
+        if column != Column.STATE or not self._rule.grouped:
+            return text
+        return f"{HEADINGS[group_of_key(self._order.keys[row_id])]}. {text}"
+
+    # --- What is listed -------------------------------------------------------------------------
+
+    @property
+    def scope(self) -> Scope:
+        """What is listed now."""
+        return self._scope
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows stand in groups: where calls wait and nobody chose a column to sort by."""
+        return self._rule.grouped
+
+    def headings(self) -> list[Heading]:
+        """Give the headings of the groups that hold rows, from the top."""
+        if not self.grouped:
+            return []
+        over = [self.position(row_id) for row_id in self._tombstones]
+        return headings(self._order, [place for place in over if place is not None])
+
+    def group_words(self, position: int) -> str:
+        """The heading of the group of the row at a position; "" without groups."""
+        row_id = self._order.at(position) if self.grouped else None
+        return "" if row_id is None else HEADINGS[group_of_key(self._order.keys[row_id])]
+
+    def id_at(self, position: int) -> str | None:
+        """The id that is listed at a position."""
+        return self._order.at(position)
+
+    def position(self, row_id: str) -> int | None:
+        """Where an id is listed."""
+        return self._order.position(row_id)
+
+    def unseen(self, row_id: str) -> bool:
+        """Whether a row is news that nobody had in the pane."""
+        return row_id not in self._seen and self._rows[row_id].state in _NEWS
+
+    def snoozed_until(self, row_id: str) -> datetime | None:
+        """Until when a row is put off; None for one that is not."""
+        asleep = self._known.section(row_id) is Section.SNOOZED
+        return self._known.wakes_at(row_id) if asleep else None
+
+
+def _side(column: int) -> Qt.AlignmentFlag:
+    right = column in cells.NUMERIC
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
