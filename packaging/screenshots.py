@@ -31,6 +31,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
+from reading_scenes import READING
 
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.ledger.decide import Verdict
@@ -380,6 +381,7 @@ async def burst_done(on: Set) -> None:
 
 
 SCENES: dict[str, Scene] = {
+    **READING,
     README_SCENE: inbox,
     "hidden": hidden,
     "long": long_text,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject, Signal
@@ -18,8 +19,9 @@ from lineclear.ui.freezing import Freeze
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.reading.pane import ReadingPane
-from lineclear.ui.reading.prepared import Prepared, merged
+from lineclear.ui.reading.prepared import AROUND, Prepared, merged, warned
 from lineclear.ui.resumption import Resumption
+from lineclear.ui.surroundings import Found, Surroundings
 from lineclear.ui.tasks import Tasks
 
 
@@ -68,6 +70,8 @@ class InView(QObject):
         self.frozen: Freeze | None = None
         self.notice: Notice | None = None
         self.resumption = Resumption()
+        self._surroundings = Surroundings(tasks, self)
+        self._surroundings.found.connect(self._looked_around)
 
     @property
     def me(self) -> Person:
@@ -88,6 +92,7 @@ class InView(QObject):
         self.notice = None
         self.frozen = None
         self.resumption.forget()
+        self._surroundings.forget()
         self.turned.emit()
         if self.row is None:
             self._pane.show_nothing()
@@ -111,6 +116,19 @@ class InView(QObject):
         self._pane.show_prepared(prepared)
         self._model.mark_seen(row.id)
         self.read.emit()
+        self._surroundings.watch(prepared)
+
+    def _looked_around(self, found: Found) -> None:
+        """Take in what became of the call's surroundings; its text stays as it is."""
+        if self.id != found.row_id or self.prepared is None or self.row is None or self.frozen:
+            return
+        self._pane.show_difference(found.difference)
+        before = self.row.warnings
+        self.prepared = warned(self.prepared, found.codes)
+        kept = tuple(code for code in self.row.warnings if code not in AROUND)
+        self.row = merged(replace(self.row, warnings=kept), self.prepared)
+        if self.row.warnings != before:
+            self.moved.emit()
 
     def head(self) -> None:
         """Show the row's head again: its times go on."""

@@ -64,6 +64,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "odd_tool_name": "The tool's name holds characters other than A-Z a-z 0-9 _ . : / and -.",
         "too_deep_for_writer": "It nests so deep that the run cannot be resumed after this call.",
         "file_changed": "A file that it names changed on disk since it was asked.",
+        "run_went_on": "Its run went on since it asked: a newer checkpoint stands beside it.",
         "projection_differs": "pending.json is not the request that is shown here.",
         "resume_failed": "The last resume of this run failed; look at its output first.",
         "claimed": "It was claimed for a relaunch that has not started.",

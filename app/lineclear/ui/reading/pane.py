@@ -23,6 +23,8 @@ from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.changed_text import Lines
 from lineclear.ui.reading.changes_tab import ChangesTab
+from lineclear.ui.reading.diff_tab import DiffTab
+from lineclear.ui.reading.diff_text import Difference
 from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
 from lineclear.ui.reading.find_bar import FindBar
@@ -51,6 +53,7 @@ class ReadingPane(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = Header(look)
         self.call = CallTab(look, tasks)
+        self.diff = DiffTab(look)
         self.changes = ChangesTab(look)
         self.steps = StepsTab(look)
         self.inputs = InputsTab(look)
@@ -65,6 +68,7 @@ class ReadingPane(QWidget):
         self.tabs.tabBar().setExpanding(False)
         for widget, name in (
             (self.call, "Call"),
+            (self.diff, "Diff"),
             (self.changes, "Changes"),
             (self.steps, "Steps"),
             (self.inputs, "Inputs"),
@@ -181,6 +185,7 @@ class ReadingPane(QWidget):
         steps = prepared.steps
         self.call.show_call(prepared)
         self.tabs.setTabText(0, "Call" if prepared.main is None else prepared.main.title)
+        self.show_difference(None)
         self.changes.show_changes(prepared.beside)
         self.steps.show_steps(steps)
         self.kept.show_left(prepared.left)
@@ -236,6 +241,12 @@ class ReadingPane(QWidget):
             self.console.forget()
             self._offer_output(offered=False)
 
+    def show_difference(self, difference: Difference | None) -> None:
+        """Show what a call does to a file, where it does anything to one."""
+        self.diff.show_difference(difference)
+        self._title(self.diff, "Diff", 0 if difference is None else difference.changed)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.diff), difference is not None)
+
     def show_result(self, prepared: Prepared) -> None:
         """Show what came of the call, where it is known, and what ran if that was changed."""
         self.call.take_given(prepared)
@@ -244,6 +255,7 @@ class ReadingPane(QWidget):
 
     def show_unread(self) -> None:
         """Show that nothing of the row was read."""
+        self.show_difference(None)
         self.changes.show_changes(Lines())
         self.steps.show_steps(())
         self.kept.show_left(())

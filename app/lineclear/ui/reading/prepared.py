@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.secrets import Path, at, mask, places
+from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
@@ -18,6 +20,8 @@ from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
 
 EDIT_AT_MOST = 200_000
 """Characters of arguments that the modify editor takes."""
+AROUND = frozenset({FILE_CHANGED, RUN_WENT_ON})
+"""Warnings of what surrounds a call, which come later than its bytes."""
 FIELDS_AT_MOST = 200
 FIELD_LENGTH = 2_000
 KEY_LENGTH = 200
@@ -174,6 +178,14 @@ def _written(arguments: Json, masked: Json) -> list[str]:
 def modified(row: Row) -> bool:
     """Whether other arguments than those asked were approved."""
     return row.decision is not None and row.decision.verdict == "modify"
+
+
+def warned(prepared: Prepared, codes: tuple[str, ...]) -> Prepared:
+    """The same reading with warnings of what became of the call's surroundings since."""
+    row = prepared.detail.row
+    kept = tuple(code for code in row.warnings if code not in AROUND)
+    row = replace(row, warnings=strongest_first((*kept, *codes)))
+    return replace(prepared, detail=replace(prepared.detail, row=row))
 
 
 def merged(row: Row, prepared: Prepared) -> Row:

@@ -44,6 +44,8 @@ RESERVE = 1
 """Cells of each line that stay empty: a mark may be wider than the cell it is counted as."""
 MARKED_AROUND = 150
 """Hits that are marked before the one that is gone to, and after it."""
+UNBROKEN = 1_000_000
+"""Cells of a line that is not broken."""
 TURN_S = 0.012
 """How long putting one piece in may keep the window's thread."""
 
@@ -90,9 +92,18 @@ class TextView(QPlainTextEdit):
     replaced = Signal()
 
     def __init__(
-        self, look: theme.Theme, name: str, accessible: str, parent: QWidget | None = None
+        self,
+        look: theme.Theme,
+        name: str,
+        accessible: str,
+        parent: QWidget | None = None,
+        *,
+        wrap: bool = True,
     ) -> None:
         super().__init__(parent)
+        self._wrap = wrap
+        if not wrap:
+            self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.setObjectName(name)
         self.setAccessibleName(accessible)
         self.setReadOnly(True)
@@ -234,6 +245,8 @@ class TextView(QPlainTextEdit):
 
     def _room(self) -> int:
         """How many cells fit beside the scroll bar, whether it is there or not."""
+        if not self._wrap:
+            return UNBROKEN
         # The style's paddings and borders are outside the viewport.
         wide = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width()
         free = wide - 2 * self.document().documentMargin()

@@ -1,0 +1,127 @@
+"""A file that a call names, read as it stands on this machine now; the name is hostile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from lineclear.core.checkpoints.fileread import FileBytes, FileIdentity, read_file
+from lineclear.core.errors import Unreadable
+
+MOST: Final = 2 << 20
+"""Bytes of a file that are read for a comparison."""
+_PSEUDO: Final = ("/proc", "/sys", "/dev")
+"""Reading there can have effects, block, or give what no file holds."""
+_FOLDER: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_DIRECTORY", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """What stands at a path, or why that is not known."""
+
+    read_at: datetime
+    text: str | None = None
+    """None where it was not read; "" where there is no file yet."""
+    absent: bool = False
+    identity: FileIdentity | None = None
+    why_not: str = ""
+    """A sentence, where nothing can be compared."""
+
+    @property
+    def changed_at(self) -> datetime | None:
+        """When the file was written last."""
+        if self.identity is None:
+            return None
+        try:
+            return datetime.fromtimestamp(self.identity.mtime_ns / 1e9, UTC)
+        except (OverflowError, ValueError, OSError):
+            return None
+
+
+def read_from_disk(path: str) -> Disk:
+    """Read a regular file of text, at most 2 MiB of it, as far as this user may.
+
+    Nothing is followed into /proc, /sys or /dev; pipes and devices are not opened. Never raises.
+    """
+    now = datetime.now(UTC)
+    try:
+        found = _read(path)
+        return Disk(now, found.raw.decode("utf-8"), identity=found.identity)
+    except FileNotFoundError:
+        return Disk(now, "", absent=True)
+    except UnicodeDecodeError:
+        return Disk(now, why_not="it holds no text.")
+    except Unreadable as why:
+        if why.code == "absent":
+            return Disk(now, "", absent=True)
+        return Disk(now, why_not=_WHY.get(why.code, "it cannot be read."))
+    except (OSError, ValueError):
+        return Disk(now, why_not="it cannot be read by this user.")
+
+
+def _read(path: str) -> FileBytes:
+    if not os.path.isabs(path):
+        raise Unreadable("relative", "")
+    if "\0" in path or _is_pseudo(path) or _is_pseudo(real := os.path.realpath(path)):
+        raise Unreadable("pseudo", "")
+    with _folder(os.path.dirname(real)) as folder:
+        name = real if folder is None else os.path.basename(real)
+        found = read_file(name, dir_fd=folder, max_bytes=MOST, others_may_write=True)
+    if found.identity.dev in _pseudo_devices():
+        raise Unreadable("pseudo", "")
+    return found
+
+
+_WHY: Final = {
+    "relative": "its path is relative, and nobody here knows to which folder.",
+    "pseudo": "it leads to a place where no files stand.",
+    "no_permission": "it cannot be read by this user.",
+    "not_regular": "it is no regular file.",
+    "too_large": "it is larger than 2 MiB.",
+    "changed_while_read": "it changed while it was read.",
+    "symlink": "it changed while it was read.",
+}
+
+
+def _is_pseudo(path: str) -> bool:
+    plain = os.path.normpath(path)
+    # Two leading slashes mean the same as one here, and stay with normpath.
+    plain = "/" + plain.lstrip("/") if plain.startswith("//") else plain
+    return any(plain == place or plain.startswith(f"{place}/") for place in _PSEUDO)
+
+
+def _pseudo_devices() -> frozenset[int]:
+    found = set()
+    for place in ("/proc", "/sys"):
+        with contextlib.suppress(OSError):
+            found.add(os.stat(place).st_dev)
+    return frozenset(found)
+
+
+@contextlib.contextmanager
+def _folder(path: str) -> Iterator[int | None]:
+    """Open a folder component by component, so that none of them is a link by now."""
+    if sys.platform == "win32":
+        yield None
+        return
+    descriptor = os.open("/", _FOLDER)
+    try:
+        for part in path.strip("/").split("/"):
+            if part:
+                below = os.open(part, _FOLDER, dir_fd=descriptor)
+                os.close(descriptor)
+                descriptor = below
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,325 @@
+"""A file before and after a call as lines side by side, or one below the other; pure.
+
+Every line begins with a number or a mark of ours: no line of a file can be taken for one of ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.file_edits import FileEdit, edited
+from lineclear.core.inbox.secrets import mask_text
+from lineclear.core.inbox.world import World
+from lineclear.ui import words
+from lineclear.ui.reading.changed_text import same_ends
+from lineclear.ui.reading.colours import Span
+from lineclear.ui.reading.shown_text import lines_of
+
+CONTEXT = 3
+"""Lines that are the same and are shown around those that differ."""
+COMPARED_AT_MOST = 1_500
+"""Lines on each side among which single lines are matched; more are shown as replaced whole."""
+LINES_AT_MOST = 20_000
+LONGEST_LINE = 1_000
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of one side; number 0 where there is none."""
+
+    number: int
+    text: str
+    """Escaped."""
+    differs: bool = False
+    spans: tuple[Span, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A line of each side; None where that side has none; `note` stands over both."""
+
+    left: Line | None = None
+    right: Line | None = None
+    note: str = ""
+
+
+@dataclass(slots=True)
+class Column:
+    """The lines of a view, and what is coloured in them."""
+
+    lines: list[str] = field(default_factory=list)
+    spans: dict[int, Sequence[Span]] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """All of them."""
+        return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A file before and after, ready to be shown."""
+
+    about: str
+    """What is compared with what; a sentence."""
+    left: Column
+    right: Column
+    unified: Column
+    changed: int
+    """Lines that differ, on whichever side there are more."""
+
+
+def difference(world: World) -> Difference | None:
+    """Make a call's edit ready to be shown; None where it is no edit of a file."""
+    edit = world.edit
+    if edit is None:
+        return None
+    if edit.kind == "patch":
+        pairs = list(_of_patch(edit.content))
+        about = f"The patch as the call holds it{_named(edit)}."
+    else:
+        pairs, about = _of_texts(edit, world)
+    left, right, unified = _columns(pairs)
+    changed = sum(1 for pair in pairs if _differs(pair.left) or _differs(pair.right))
+    return Difference(about, left, right, unified, changed)
+
+
+def _differs(line: Line | None) -> bool:
+    return line is not None and line.differs
+
+
+def _named(edit: FileEdit) -> str:
+    return f", {visible_line(edit.path, 120)}" if edit.path else ""
+
+
+def _of_texts(edit: FileEdit, world: World) -> tuple[list[Pair], str]:
+    disk = world.disk
+    name = visible_line(edit.path, 120) if edit.path else "The file"
+    if disk is None or disk.text is None:
+        why = "the call names none." if disk is None else disk.why_not
+        return _of_parts(edit), f"{name} is not compared with the file on disk: {why}"
+    at = disk.read_at.astimezone().strftime("%H:%M:%S")
+    after = edited(edit, disk.text)
+    if after is None:
+        return _of_parts(edit), (
+            f"{name}: the text to be replaced does not stand exactly once in the file on disk"
+            f" (as of {at})."
+        )
+    if disk.absent:
+        said = f"{name} does not exist on this machine (as of {at}): all of it is new."
+    elif after == disk.text:
+        said = f"{name}: nothing would change in the file on disk as of {at}."
+    else:
+        size = words.size(0 if disk.identity is None else disk.identity.size)
+        said = f"{name} compared with the file on disk as of {at} ({size})."
+    return list(_folded(compared(disk.text, after))), said
+
+
+def _of_parts(edit: FileEdit) -> list[Pair]:
+    if edit.kind == "write":
+        return list(_folded(compared("", edit.content)))
+    pairs: list[Pair] = []
+    for number, (old, new) in enumerate(edit.parts, 1):
+        if len(edit.parts) > 1:
+            pairs.append(Pair(note=f"Replacement {number}"))
+        pairs += compared(old, new)
+    return pairs
+
+
+# --- Comparing ------------------------------------------------------------------------------------
+
+
+def _split(text: str) -> tuple[list[str], list[str]]:
+    """Lines as they are, and as they are shown; alike in number."""
+    shown = list(lines_of(mask_text(text), visible_line))
+    raw = text.split("\n")
+    if len(shown) != len(raw):
+        # A secret of several lines stands as one: what is shown is what can be compared.
+        raw = shown
+    if raw and not raw[-1]:
+        raw, shown = raw[:-1], shown[:-1]
+    return raw, shown
+
+
+def compared(before: str, after: str) -> list[Pair]:
+    """Every line of two texts, those that match beside each other."""
+    old, old_shown = _split(before)
+    new, new_shown = _split(after)
+    head, tail = _same_lines(old, new)
+    middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
+    if max(len(middle_old), len(middle_new)) <= COMPARED_AT_MOST:
+        matcher = SequenceMatcher(None, middle_old, middle_new, autojunk=True)
+        steps = [
+            (tag, a + head, b + head, c + head, d + head)
+            for tag, a, b, c, d in matcher.get_opcodes()
+        ]
+    else:
+        steps = [("replace", head, len(old) - tail, head, len(new) - tail)]
+    whole = [
+        ("equal", 0, head, 0, head),
+        *steps,
+        ("equal", len(old) - tail, len(old), len(new) - tail, len(new)),
+    ]
+    pairs: list[Pair] = []
+    for tag, a, b, c, d in whole:
+        if tag == "equal":
+            pairs += (
+                Pair(
+                    Line(a + n + 1, _short(old_shown[a + n])),
+                    Line(c + n + 1, _short(new_shown[c + n])),
+                )
+                for n in range(b - a)
+            )
+        else:
+            pairs += _replaced(old_shown[a:b], new_shown[c:d], a, c)
+    return pairs
+
+
+def _same_lines(old: list[str], new: list[str]) -> tuple[int, int]:
+    shorter = min(len(old), len(new))
+    head = 0
+    while head < shorter and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < shorter - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def _replaced(old: list[str], new: list[str], left: int, right: int) -> Iterator[Pair]:
+    for place in range(max(len(old), len(new))):
+        was = _short(old[place]) if place < len(old) else None
+        now = _short(new[place]) if place < len(new) else None
+        gone: tuple[Span, ...] = () if was is None else ((0, len(was), "removed"),)
+        come: tuple[Span, ...] = () if now is None else ((0, len(now), "added"),)
+        if was is not None and now is not None:
+            head, tail = same_ends(was, now)
+            if head + tail > min(len(was), len(now)) // 3:
+                gone = ((head, len(was) - head - tail, "removed"),)
+                come = ((head, len(now) - head - tail, "added"),)
+        yield Pair(
+            None if was is None else Line(left + place + 1, was, differs=True, spans=gone),
+            None if now is None else Line(right + place + 1, now, differs=True, spans=come),
+        )
+
+
+def _short(line: str) -> str:
+    if len(line) <= LONGEST_LINE:
+        return line
+    head = line[:LONGEST_LINE]
+    if head.rfind("\u27e6") > head.rfind("\u27e7"):
+        head = head[: head.rfind("\u27e6")]
+    return f"{head}\u27e6{len(line) - len(head)} more characters\u27e7"
+
+
+def _folded(pairs: list[Pair]) -> Iterator[Pair]:
+    """Leave out what is far from all that differs."""
+    near = [False] * len(pairs)
+    last = -CONTEXT - 1
+    for place, pair in enumerate(pairs):
+        if _differs(pair.left) or _differs(pair.right):
+            for n in range(max(0, last + 1, place - CONTEXT), place + 1):
+                near[n] = True
+            last = place
+        elif place - last <= CONTEXT and last >= 0:
+            near[place] = True
+    start = 0
+    while start < len(pairs):
+        end = start
+        while end < len(pairs) and near[end] == near[start]:
+            end += 1
+        if near[start]:
+            yield from pairs[start:end]
+        else:
+            yield Pair(note=f"{words.count(end - start, 'line')} the same")
+        start = end
+
+
+def _of_patch(patch: str) -> Iterator[Pair]:
+    """A unified diff as its own lines say; what is no hunk stands as a note, escaped."""
+    left = right = 0
+    gone: list[str] = []
+    come: list[str] = []
+    for line in lines_of(mask_text(patch), visible_line):
+        sign = line[:1]
+        if sign == "-" and not line.startswith("--- ") and left:
+            gone.append(line[1:])
+            continue
+        if sign == "+" and not line.startswith("+++ ") and left:
+            come.append(line[1:])
+            continue
+        yield from _replaced(gone, come, left - 1, right - 1)
+        left, right = left + len(gone), right + len(come)
+        gone, come = [], []
+        hunk = _HUNK.match(line)
+        if hunk is not None:
+            left, right = max(1, int(hunk[1])), max(1, int(hunk[2]))
+            yield Pair(note=_short(line))
+        elif sign == " " and left:
+            text = _short(line[1:])
+            yield Pair(Line(left, text), Line(right, text))
+            left, right = left + 1, right + 1
+        elif line:
+            yield Pair(note=_short(line))
+    yield from _replaced(gone, come, left - 1, right - 1)
+
+
+# --- As text --------------------------------------------------------------------------------------
+
+
+def _columns(pairs: list[Pair]) -> tuple[Column, Column, Column]:
+    left, right, unified = Column(), Column(), Column()
+    for pair in pairs[:LINES_AT_MOST]:
+        if pair.note:
+            for column in (left, right):
+                _put_note(column, pair.note)
+            continue
+        _put(left, pair.left, "-")
+        _put(right, pair.right, "+")
+    if len(pairs) > LINES_AT_MOST:
+        for column in (left, right):
+            _put_note(column, f"{len(pairs) - LINES_AT_MOST} more lines: see the call")
+    _unify(unified, pairs[:LINES_AT_MOST])
+    return left, right, unified
+
+
+def _put_note(column: Column, note: str) -> None:
+    line = f"  \u00b7\u00b7\u00b7 {note}"
+    column.spans[len(column.lines)] = ((0, len(line), "quiet"),)
+    column.lines.append(line)
+
+
+def _put(column: Column, line: Line | None, sign: str) -> None:
+    if line is None:
+        column.lines.append("")
+        return
+    mark = sign if line.differs else " "
+    lead = f"{line.number:>5} {mark} \u2502 "
+    spans = [(len(lead) + first, length, kind) for first, length, kind in line.spans if length]
+    column.spans[len(column.lines)] = ((0, len(lead), "quiet"), *spans)
+    column.lines.append(f"{lead}{line.text}")
+
+
+def _unify(column: Column, pairs: list[Pair]) -> None:
+    waiting: list[Line] = []
+    for pair in pairs:
+        both = pair.left is not None and pair.right is not None
+        if pair.note or (both and not _differs(pair.left)):
+            for line in waiting:
+                _put(column, line, "+")
+            waiting = []
+        if pair.note:
+            _put_note(column, pair.note)
+        elif both and not _differs(pair.left):
+            _put(column, pair.right, " ")
+        else:
+            if pair.left is not None:
+                _put(column, pair.left, "-")
+            if pair.right is not None:
+                waiting.append(pair.right)
+    for line in waiting:
+        _put(column, line, "+")
