@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from types import ModuleType
 
@@ -32,10 +34,19 @@ def _program_icon() -> str:
     return "lineclear" if QIcon.hasThemeIcon("lineclear") else assets.uri("icons/lineclear.svg")
 
 
-def _bus_module() -> ModuleType:
+def _imported() -> ModuleType:
     from lineclear.ui.desktop import bus  # noqa: PLC0415  # Some 60 ms, and only on Linux.
 
     return bus
+
+
+async def bus_module() -> ModuleType:
+    """Import what talks to a bus without holding the window up."""
+    thread = ThreadPoolExecutor(1, thread_name_prefix="import")
+    try:
+        return await asyncio.get_running_loop().run_in_executor(thread, _imported)
+    finally:
+        thread.shutdown(wait=False)
 
 
 class Attention(QObject):
@@ -93,9 +104,9 @@ class Attention(QObject):
     def start(self, tasks: Tasks) -> None:
         """Look for the desktop's services, and follow them until TASKS end."""
         if sys.platform == "linux":
-            tasks.start(self.notifications.run(_bus_module), name="notify")
-            tasks.start(self.lock.run_session(_bus_module), name="follow the screen saver")
-            tasks.start(self.lock.run_system(_bus_module), name="follow the screen lock")
+            tasks.start(self.notifications.run(bus_module, tasks), name="notify")
+            tasks.start(self.lock.run_session(bus_module, tasks), name="follow the screen saver")
+            tasks.start(self.lock.run_system(bus_module, tasks), name="follow the screen lock")
 
     def stop(self) -> None:
         """Tell nothing more."""

@@ -18,6 +18,8 @@ from urllib.parse import quote
 from dbus_fast import Message, MessageFlag, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
+from lineclear.ui.tasks import Tasks
+
 __all__ = ["Bus", "BusError", "Variant", "keep", "session_address", "system_address"]
 
 log = logging.getLogger(__name__)
@@ -62,6 +64,8 @@ class Bus:
         self.on_signal: Callable[[Message], None] = lambda _message: None
         self.on_owner: Callable[[str, str], None] = lambda _name, _owner: None
         """A followed name has another owner; "" for none."""
+        self.on_end: Callable[[], None] = lambda: None
+        self._over = asyncio.Event()
         connection.add_message_handler(self._take)
 
     async def call(
@@ -78,6 +82,8 @@ class Bus:
 
         LATE takes the answer that comes after the deadline, if it ever does. Raises BusError.
         """
+        if not self._connection.connected:
+            raise BusError("the bus is gone")
         message = Message(
             destination=service,
             path=path,
@@ -88,7 +94,9 @@ class Bus:
             serial=self._connection.next_serial(),
         )
         try:
-            reply = await asyncio.wait_for(self._connection.call(message), CALL_S)
+            # Not wait_for, which before Python 3.12 may lose a cancellation.
+            async with asyncio.timeout(CALL_S):
+                reply = await self._connection.call(message)
         except TimeoutError as why:
             if late is not None:
                 self._late[message.serial] = late
@@ -136,10 +144,23 @@ class Bus:
         """Whether a message came from the owner of a followed name: anybody can send one."""
         return bool(message.sender) and self._owners.get(name) == message.sender
 
+    @property
+    def over(self) -> bool:
+        """The connection is over."""
+        return self._over.is_set()
+
     async def ended(self) -> None:
         """Wait until the connection is over."""
-        with contextlib.suppress(OSError, EOFError, ValueError):
+        await self._over.wait()
+
+    async def attend(self) -> None:
+        """Notice the end of the connection; `keep` sees to it."""
+        try:
             await self._connection.wait_for_disconnect()  # type: ignore[no-untyped-call]
+        except (OSError, EOFError, ValueError) as why:
+            log.info("the bus is gone: %s", why)
+        self._over.set()
+        self.on_end()
 
     def close(self) -> None:
         """End the connection."""
@@ -167,11 +188,15 @@ def _forgotten(sent: asyncio.Future[Any]) -> None:
 
 
 async def keep(
-    address: Callable[[], str], serve: Callable[[Bus], Awaitable[None]], *, name: str
+    address: Callable[[], str],
+    serve: Callable[[Bus], Awaitable[None]],
+    tasks: Tasks,
+    *,
+    name: str,
 ) -> None:
     """Serve on a bus, and again whenever it comes back; returns where there is none.
 
-    SERVE is done when the bus is gone; its BusError ends only this attempt.
+    SERVE is done when the bus is over; its BusError ends only this attempt.
     """
     while where := address():
         try:
@@ -179,6 +204,7 @@ async def keep(
         except BusError as why:
             log.info("the %s bus cannot be reached: %s", name, why)
         else:
+            tasks.start(bus.attend(), name=f"attend to the {name} bus")
             try:
                 await serve(bus)
             except BusError as why:
@@ -192,7 +218,8 @@ async def keep(
 async def _connected(address: str) -> Bus:
     try:
         connection = MessageBus(address)
-        await asyncio.wait_for(connection.connect(), CONNECT_S)
+        async with asyncio.timeout(CONNECT_S):
+            await connection.connect()
     # Whatever is wrong with an address or a bus, the window works without it.
     except Exception as why:
         raise BusError(str(why) or type(why).__name__) from why

@@ -6,11 +6,12 @@ import asyncio
 import html
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from lineclear.ui.desktop.alerts import Alert
 from lineclear.ui.desktop.tokens import valid_token
+from lineclear.ui.tasks import Tasks
 
 if TYPE_CHECKING:
     from dbus_fast import Message
@@ -73,6 +74,8 @@ class DesktopNotifications:
         self._token = ""
         self._bus: Bus | None = None
         self._capabilities: frozenset[str] | None = None
+        self._services = 0
+        """How many services there have been, to notice that another one took over meanwhile."""
         self._begun = sys.platform != "linux"
         """Until the first look for a service an alert waits for it."""
 
@@ -97,14 +100,14 @@ class DesktopNotifications:
 
     # --- The service ----------------------------------------------------------------------------
 
-    async def run(self, loaded: Callable[[], Any]) -> None:
+    async def run(self, loaded: Callable[[], Awaitable[Any]], tasks: Tasks) -> None:
         """Serve until cancelled; returns where there is no session bus.
 
         LOADED gives the module `bus`, which is imported away from the window's thread.
         """
-        bus = await asyncio.get_running_loop().run_in_executor(None, loaded)
+        bus = await loaded()
         try:
-            await bus.keep(bus.session_address, self._serve, name="session")
+            await bus.keep(bus.session_address, self._serve, tasks, name="session")
         except asyncio.CancelledError:
             self._wanted = None
             raise
@@ -119,19 +122,21 @@ class DesktopNotifications:
 
     def _forget(self) -> None:
         self._id, self._shown, self._capabilities, self._token = 0, None, None, ""
+        self._services += 1
 
     async def _serve(self, bus: Bus) -> None:
         bus.on_signal = self._signal
         bus.on_owner = self._owner
+        bus.on_end = self._wake.set
         self._bus = bus
         try:
             await bus.listen(f"sender='{NAME}',interface='{NAME}',path='{_PATH}'")
             await bus.follow(NAME)
             self._begun = True
-            while True:
-                await self._wake.wait()
+            while not bus.over:
                 self._wake.clear()
                 await self._settle(bus)
+                await self._wake.wait()
         except asyncio.CancelledError:
             self._wanted = None
             await self._take_along(bus)
@@ -153,7 +158,7 @@ class DesktopNotifications:
             if self._capabilities is None:
                 (told,) = await bus.call(NAME, _PATH, NAME, "GetCapabilities")
                 self._capabilities = frozenset(told)
-            known = self._capabilities
+            known, service = self._capabilities, self._services
             hints = {
                 "desktop-entry": Variant("s", "lineclear"),
                 "category": Variant("s", "x-lineclear.call"),
@@ -174,12 +179,16 @@ class DesktopNotifications:
             if self._wanted is alert:
                 self._give_up()
             return
-        self._id, self._shown = int(shown), alert
+        self._id = int(shown)
+        if service == self._services:
+            self._shown = alert
+        else:
+            self._wake.set()
 
     def _came_late(self, bus: Bus, body: list[Any]) -> None:
         """Take back what a slow service showed after it had been given up."""
-        if body and body[0] != self._id:
-            bus.send(NAME, _PATH, NAME, "CloseNotification", "u", body[0])
+        if body and isinstance(body[0], int) and body[0] != self._id:
+            bus.send(NAME, _PATH, "CloseNotification", "u", body[0])
 
     async def _close(self, bus: Bus) -> None:
         from lineclear.ui.desktop.bus import BusError  # noqa: PLC0415  # See there.
@@ -196,7 +205,8 @@ class DesktopNotifications:
     async def _take_along(self, bus: Bus) -> None:
         """The program ends: a notification that nobody answers any more goes with it."""
         try:
-            await asyncio.wait_for(self._close(bus), 1.0)
+            async with asyncio.timeout(1.0):
+                await self._close(bus)
         except TimeoutError:
             log.debug("a notification was not closed: the service does not answer")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
+
+from lineclear.ui.tasks import Tasks
 
 if TYPE_CHECKING:
     from dbus_fast import Message
@@ -49,15 +50,15 @@ class ScreenLock:
         """Whether the screen is locked, as far as the desktop tells."""
         return bool(self._locked)
 
-    async def run_session(self, loaded: Callable[[], Any]) -> None:
+    async def run_session(self, loaded: Callable[[], Awaitable[Any]], tasks: Tasks) -> None:
         """Follow screen savers until cancelled; returns where there is no session bus."""
-        bus = await asyncio.get_running_loop().run_in_executor(None, loaded)
-        await bus.keep(bus.session_address, self._follow_savers, name="session")
+        bus = await loaded()
+        await bus.keep(bus.session_address, self._follow_savers, tasks, name="session")
 
-    async def run_system(self, loaded: Callable[[], Any]) -> None:
+    async def run_system(self, loaded: Callable[[], Awaitable[Any]], tasks: Tasks) -> None:
         """Follow logind until cancelled; returns where there is no system bus."""
-        bus = await asyncio.get_running_loop().run_in_executor(None, loaded)
-        await bus.keep(bus.system_address, self._follow_logind, name="system")
+        bus = await loaded()
+        await bus.keep(bus.system_address, self._follow_logind, tasks, name="system")
 
     def _set(self, who: str, *, locked: bool) -> None:
         if locked is (who in self._locked):
