@@ -537,6 +537,26 @@ async def test_m_modifies_where_a_call_can_be_modified(inbox, source, until):
     assert inbox.pane.editing is inbox.pane.answer
 
 
+async def test_a_note_of_an_approval_does_not_go_with_an_answer(inbox, source, until):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await until(inbox.pane.bar.answer.isVisible, "Answer\u2026")
+    inbox.flow.asking.keep_note("as agreed")
+    press(inbox, Qt.Key.Key_M)
+    inbox.pane.modify.yours.setPlainText('{"customer": "C-1204", "amount": 20}')
+    review(inbox)
+    assert "as agreed" in says(inbox, "sentence")
+    press(inbox, Qt.Key.Key_Escape)
+    press(inbox, Qt.Key.Key_Escape)
+    press(inbox, Qt.Key.Key_G)
+    inbox.pane.answer.yours.setPlainText("1")
+    review(inbox)
+    assert "as agreed" not in says(inbox, "sentence")
+    await give(inbox, until)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert (decision.verdict, decision.result, decision.note) == ("result", 1, None)
+
+
 @pytest.mark.parametrize("width", [640, 1320, 1800])
 async def test_every_button_is_whole_at_any_width(inbox, source, until, width):
     AgentLock.acquire(source / "refund-bot").close()

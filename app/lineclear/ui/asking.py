@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -94,7 +95,8 @@ class Asking(QObject):
             made = offers.answering(row, reviewed=self.reviewing, flagged=editing.flagged)
         else:
             made = offers.modifying(reviewed=self.reviewing, flagged=editing.flagged)
-        return offers.held(made, decided, together) if made.approve else made
+        made = offers.held(made, decided, together) if made.approve else made
+        return made if editing is self._pane.answer else offers.noted(made, self.note)
 
     def verdict(self) -> Verdict | None:
         """What is given now: what is under review, or an approval as asked; None: nothing is."""
@@ -103,7 +105,10 @@ class Asking(QObject):
             given: Verdict | None = Verdict("approve")
         else:
             given = editing.verdict() if editing.in_review() else None
-        return given if given is None or not self.note else replace(given, note=self.note)
+        # The note is an approval's; of an answer the agent gets what was reviewed, and no more.
+        if given is None or not self.note or given.verdict == "result":
+            return given
+        return replace(given, note=self.note)
 
     @property
     def note(self) -> str:
@@ -132,12 +137,20 @@ class Asking(QObject):
         self._pane.editor.ask(question, self._draft(question.name))
         self.changed.emit()
 
-    def modify(self, asked: Json, refuse: Callable[[Json], None] | None = None) -> None:
-        """Open the modify editor, with its draft; REFUSE raises for what cannot be approved."""
+    def modify(
+        self,
+        asked: Json,
+        refuse: Callable[[Json], None] | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Open the modify editor, with its draft; REFUSE raises for what cannot be approved.
+
+        SCHEMA is what the agent says of the arguments, for a form.
+        """
         self.close_question()
         editor = self._pane.modify
         self._pane.show_reviewed(editor)
-        editor.edit(asked, self._draft(editor.name), refuse)
+        editor.edit(asked, self._draft(editor.name), refuse, schema)
         self.changed.emit()
 
     def answer(self, prepared: Prepared) -> None:
