@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -17,6 +17,7 @@ from lineclear.core import frozen
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox import bursts, deciding, launch
 from lineclear.core.inbox import settings as settings_file
+from lineclear.core.inbox.bursts import Burst
 from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.last_approved import LastApproved
@@ -145,6 +146,10 @@ class Bridge(QObject):
             )
         finally:
             self.look_again(detail.row.store)
+
+    async def compare(self, rows: Sequence[Row]) -> Burst:
+        """Sort calls into those that can be decided together and those that cannot."""
+        return await self._in(self._readers, lambda: bursts.burst_of(rows))
 
     async def decide_as_shown(self, row: Row, verdict: Verdict) -> Decision:
         """Give one call of a burst its verdict, on the bytes that ROW was shown from; durable."""

@@ -26,7 +26,7 @@ from lineclear.ui.flow import FAST_MS, SLOW_MS
 from lineclear.ui.hands import Hands
 from lineclear.ui.offers import Offer
 from lineclear.ui.reading.banners import Notice
-from lineclear.ui.reading.editors import Question
+from lineclear.ui.reading.editors import REASONS, Question
 from lineclear.ui.spoken import Spoken
 from lineclear.ui.tasks import Tasks
 
@@ -283,6 +283,7 @@ class BurstFlow(QObject):
             f"Why not? What you write is the answer to {calls}.",
             f"Deny {calls} with this reason",
             "for example: yesterday's price list, ask again with today's",
+            templates=REASONS,
         )
 
     def submit(self) -> None:

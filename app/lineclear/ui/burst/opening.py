@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 
 from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lineclear.core.inbox.bursts import Burst, burst_of, unfit
+from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
 from lineclear.ui.actions import Actions
@@ -88,9 +88,9 @@ class Together(QObject):
             self._opening = True
             self._tasks.start(self._open(rows), name="compare calls")
 
-    async def _open(self, rows: Collection[Row]) -> None:
+    async def _open(self, rows: list[Row]) -> None:
         try:
-            burst = await self._tasks.in_thread(lambda: burst_of(list(rows)))
+            burst = await self._bridge.compare(rows)
         finally:
             self._opening = False
         self._show(burst)
@@ -116,7 +116,7 @@ class Together(QObject):
         flow.over.connect(self._over)
         self.flow = flow
         window.show()
-        self._bring(window)
+        window.activateWindow()
 
     def _over(self) -> None:
         if self.flow is not None:
