@@ -2,11 +2,13 @@ import hashlib
 import itertools
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
 from lineclear.core.checkpoints.text import reveal
-from tests.cli.program import agent, lineclear, listed, only_row
+from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import HOSTILE, foreign
 
 
@@ -155,3 +157,49 @@ def test_a_prefix_that_fits_two_calls_is_ambiguous_and_the_list_gives_longer_one
     lines = lineclear("list", "--source", tmp_path).stdout.splitlines()[1:3]
     for short in (line.split()[0] for line in lines):
         assert lineclear("show", short, "--source", tmp_path).returncode == 0
+
+
+THREE_FORMS = """
+import asyncio, sys
+from pathlib import Path
+from lineclear import Action, AgentExecutor, FileCheckpointHandler, Tool
+
+store = Path(sys.argv[1])
+
+class Model:
+    def plan(self, inputs, steps):
+        return Action(("look", "restart")[len(steps)], {"host": "db-3"})
+
+def look(host: str) -> str:
+    return "seen"
+
+async def main():
+    tools = {"look": Tool(look, asks=False), "restart": Tool(look)}
+    handler = FileCheckpointHandler(store)
+    async with AgentExecutor(Model(), tools, store=store, checkpoints=handler) as run:
+        await run.invoke("go")
+
+asyncio.run(main())
+"""
+
+
+def test_other_checkpoints_of_a_run_are_named(tmp_path):
+    argv = [sys.executable, "-c", THREE_FORMS, str(tmp_path / "bot")]
+    process = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: [row["tool"] for row in listed("--source", tmp_path)] == ["restart"])
+        text = shown(tmp_path)
+        told = json.loads(shown(tmp_path, "--json"))
+    finally:
+        process.kill()
+        process.wait()
+    (loop,) = (tmp_path / "bot").rglob("id_*.json")
+    (execution,) = (tmp_path / "bot").glob("*.checkpoint.json")
+    assert "Other checkpoints of this run\n" in text
+    assert f"; {loop}\n" in text
+    assert "  Execution: run " in text
+    assert {one["path"]: (one["system"], one["iteration"]) for one in told["others"]} == {
+        str(loop): ("a3s", 1),
+        str(execution): ("starweaver", 2),
+    }
+    assert {one["status"] for one in told["others"]} == {None, "waiting"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.checkpoints.model import MISSING, Counters
+from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -73,6 +73,54 @@ def test_a_time_of_another_day_has_its_date():
 )
 def test_budgets_never_turn_what_is_not_reported_into_zero(used, limit, said):
     assert words.budget(used, limit, "iterations") == said
+
+
+@pytest.mark.parametrize(
+    "used, said",
+    [
+        (None, ""),
+        (Usage(), ""),
+        (Usage(29_000, 2200, None), "tokens: 29 k in \u00b7 2200 out \u00b7 cache not reported"),
+        (Usage(0, 0, 0), "tokens: 0 in \u00b7 0 out \u00b7 0 cache"),
+    ],
+)
+def test_tokens_by_kind_are_told_as_far_as_they_are_known(used, said):
+    assert words.usage(used) == said
+
+
+@pytest.mark.parametrize(
+    "position, process, said",
+    [
+        (
+            Position("r", node="run_failed", status="failed"),
+            Process.UNKNOWN,
+            "agent-1 was last at run_failed (failed). Whether it still runs, no file tells.",
+        ),
+        (
+            Position("r", node="tool_call", status="running"),
+            Process.DEAD,
+            "agent-1 died; it was last at tool_call (running). A resume goes on from here.",
+        ),
+        (
+            Position("r", node="tool_call", suspended="at night"),
+            Process.DEAD,
+            "agent-1 was suspended at tool_call: \u201cat night\u201d. A resume goes on from here.",
+        ),
+        (
+            Position("r", suspended=""),
+            Process.UNKNOWN,
+            "agent-1 was suspended. Whether it still runs, no file tells.",
+        ),
+        (
+            Position("r", step=4),
+            Process.UNKNOWN,
+            "agent-1 left this with nothing to approve. Whether it still runs, no file tells.",
+        ),
+    ],
+)
+def test_a_run_that_stopped_says_where_and_why(position, process, said):
+    row = a_row(1, state=State.RESUMABLE, tool=None, position=position, process=process)
+    assert standing.standing(row, NOW, ME) == said
 
 
 def test_names_are_escaped_and_cut():
@@ -298,7 +346,6 @@ def test_what_enter_would_do(act):
 
 def test_every_warning_code_has_a_sentence_of_its_own():
     assert {code for code in LEVELS if code not in SENTENCES} == set()
-
 
 
 def test_the_line_under_the_title():

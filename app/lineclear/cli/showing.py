@@ -20,6 +20,7 @@ from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Detail, Row, path_text, row_json
 from lineclear.core.ledger.records import format_instant
+from lineclear.core.ledger.store import Shown
 
 _LEVEL_STYLES = {
     Level.NOTE: "dim",
@@ -60,7 +61,22 @@ def detail_json(detail: Detail) -> dict[str, Any]:
         "started_at": None if row.started_at is None else format_instant(row.started_at),
         "ended_at": None if row.ended_at is None else format_instant(row.ended_at),
         "lapses_at": None if row.lapses_at is None else format_instant(row.lapses_at),
+        "others": [_other_json(other) for other in detail.others],
         "launches": [launch.model_dump(exclude_unset=True) for launch in detail.launches],
+    }
+
+
+def _other_json(other: Shown) -> dict[str, Any]:
+    """Tell of another checkpoint of the run what finds it again, and where it stands."""
+    position = other.checkpoint.position
+    return {
+        "system": other.checkpoint.system,
+        "run_id": None if position is None else position.run_id,
+        "node": None if position is None else position.node or None,
+        "status": None if position is None else position.status or None,
+        "iteration": other.checkpoint.counters.iteration,
+        "path": None if other.path is None else path_text(other.path),
+        "sha256": other.sha256,
     }
 
 
@@ -141,10 +157,18 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
             heading = f"Step {number} of {len(checkpoint.steps)}: {visible_line(step.tool)}"
             shown = [*_argument_lines(step.tool_input), "→", *_text_lines(step.observation)]
             _print_section(terminal, heading, shown)
+    _print_section(terminal, "Other checkpoints of this run", list(map(_other, detail.others)))
     result = detail.result or row.preview
     # Why an agent refused a decision stands in the state's line.
     if result and row.outcome != "refused":
         _print_section(terminal, "Result", _text_lines(result))
+
+
+def _other(other: Shown) -> str:
+    position = other.checkpoint.position
+    stood = "" if position is None else f": {wording.position_words(position)}"
+    where = "" if other.path is None else f"; {visible_line(path_text(other.path))}"
+    return f"{FORMATS[other.checkpoint.system].noun}{stood}{where}"
 
 
 def _print_run(terminal: Terminal, checkpoint: Checkpoint) -> None:

@@ -13,7 +13,7 @@ from lineclear.core.checkpoints.model import (
     Json,
     PendingCall,
 )
-from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.checkpoints.sniff import FORMATS, counted
 from lineclear.core.checkpoints.sniff import read_checkpoint as read
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES, document, encoded
@@ -141,3 +141,17 @@ def test_a_fourth_system_is_one_class_and_one_entry(monkeypatch: pytest.MonkeyPa
     with pytest.raises(ValueError, match="toy takes each decision by itself"):
         toy.results(checkpoint, {})
     assert read(encoded()).system == "lc-agents"
+
+
+@pytest.mark.parametrize(
+    "name, counts",
+    [
+        ("a3s", "turns"),
+        ("starweaver", "steps"),
+        ("lc-agents", "iterations"),
+        ("lineclear", "iterations"),
+        ("", "iterations"),
+    ],
+)
+def test_each_system_counts_in_its_own_word(name, counts):
+    assert counted(name) == counts

@@ -578,3 +578,15 @@ def test_one_missing_field_is_named_instead_of_the_system_doubted(key: str):
         read_checkpoint(raw(document))
     assert why.value.code == "missing_field"
     assert f"'{key}'" in str(why.value)
+
+
+def test_caches_that_are_not_told_are_no_zero():
+    document = json.loads(json.dumps(starweaver_document()))
+    for usage in (document["state"]["usage"], document["resume"]["usage"]):
+        usage.pop("cache_write_tokens", None)
+        usage["cache_read_tokens"] = 7
+    checkpoint = read_checkpoint(json.dumps(document).encode())
+    sections = FORMATS[checkpoint.system].sections(checkpoint.document)
+    used = next(dict(one.facts) for one in sections if one.title == "Used so far")
+    assert used.keys() == {"Requests to the model", "Tokens read from a cache"}
+    assert used["Tokens read from a cache"] == 7

@@ -1,5 +1,6 @@
 """One executor that keeps its run in all three forms is one row, with its lock as the truth."""
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -128,7 +129,10 @@ def test_an_open_request_is_the_row_and_the_run_its_other_checkpoints(source, ma
     row = until(lambda: next(iter(scan_once(settings, settings.sources)), None))
     row = until(lambda: row if (row := only(settings)).state is State.PENDING else None)
     assert (row.tool, row.process) == ("look", Process.ALIVE)
-    assert [other.checkpoint.system for other in read_detail(row).others] == ["starweaver"]
+    (other,) = read_detail(row).others
+    assert other.checkpoint.system == "starweaver"
+    kept = next((source / "bot").glob("*.checkpoint.json"))
+    assert (other.path, other.sha256) == (kept, hashlib.sha256(kept.read_bytes()).hexdigest())
     die(process)
     row = only(settings)
     assert (row.tool, row.state, row.process) == ("look", State.PENDING, Process.DEAD)
