@@ -334,7 +334,9 @@ class DecisionFlow(QObject):
         if not self.view.prepared.editable:
             self.hint("These arguments are too long to edit here; use: lineclear modify")
             return
-        self.asking.modify(self.view.prepared.arguments, misfit_of(self.view.prepared.detail.shown))
+        prepared, shown = self.view.prepared, self.view.prepared.detail.shown
+        schema = None if shown is None or shown.block is None else shown.block.tool_schema
+        self.asking.modify(prepared.arguments, misfit_of(shown), schema)
 
     def open_answer(self) -> None:
         """Open the editor of a result that the agent gets in place of a run."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.checkpoints import jsontext
@@ -12,8 +15,10 @@ from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import theme, words
+from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
+from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
 from lineclear.ui.reading.shown_text import exact_text
 
 WHOLE = "All of what would run:"
@@ -49,22 +54,78 @@ class ModifyEditor(ReviewedEditor):
         self._asked_value: Json = MISSING
         self._asked_text = ""
         self._refuse: Refuse | None = None
+        self._fields: tuple[Field, ...] = ()
+        self.form = SchemaForm()
+        self.form.edited.connect(self._form_edited)
+        self.written_on.addWidget(self.form)
+        self.as_form = DecisionButton("As form", "asForm")
+        self.as_form.setProperty("chip", True)
+        self.as_form.setFont(theme.small_font())
+        self.as_form.pressed_by.connect(lambda _origin: self._turn())
+        self._yours_head.addWidget(self.as_form)
 
-    def edit(self, asked: Json, draft: str = "", refuse: Refuse | None = None) -> None:
+    def edit(
+        self,
+        asked: Json,
+        draft: str = "",
+        refuse: Refuse | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
         """Begin with what was asked, or with what was typed before.
 
-        REFUSE raises a LineclearError for arguments that the agent would not take.
+        REFUSE raises a LineclearError for arguments that the agent would not take; SCHEMA is the
+        JSON Schema that the agent left with the call, for a form of its plain fields.
         """
         self._asked_value = asked
         self._asked_text = editable(asked)
         self._refuse = refuse
+        self._fields = fields_of(schema)
+        self.as_form.setVisible(bool(self._fields))
+        self.as_form.say("As form")
+        self.form.setEnabled(True)
         self.begin(self._asked_text, draft or self._asked_text)
+
+    # --- The form -------------------------------------------------------------------------------
+
+    @property
+    def in_form(self) -> bool:
+        """Whether the form is shown in the place of the text."""
+        return self.written_on.currentWidget() is self.form
+
+    def _turn(self) -> None:
+        if self.in_form:
+            self.written_on.setCurrentWidget(self.yours)
+            self.as_form.say("As form")
+            self.check()
+            return
+        try:
+            value = parsed(self.draft())
+        except LineclearError as why:
+            self._say(f"Not readable yet: {why.sentence}", "care")
+            return
+        if isinstance(value, dict):
+            self.form.begin(self._fields, value)
+            self.written_on.setCurrentWidget(self.form)
+            self.as_form.say("As JSON")
+
+    def _form_edited(self) -> None:
+        self.yours.setPlainText(editable(self.form.value))
+        self.check()
+
+    def freeze(self) -> None:
+        """Keep what was written to be read and copied, but not given."""
+        super().freeze()
+        self.form.setEnabled(False)
 
     def written(self) -> bool:
         """Whether anything was changed."""
         return self.draft() != self._asked_text
 
     def _read(self) -> bool:
+        if self.in_form and self.form.problem:
+            self.value = MISSING
+            self._say(self.form.problem, "care")
+            return False
         try:
             self.value = parsed(self.draft())
         except LineclearError as why:
