@@ -203,12 +203,14 @@ class Recorder:
     def _pause(self, until: float) -> bool:
         """Wait for work; True: the end was asked for."""
         with self._news:
+            if self._waiting.stopping:
+                return True
             if not self._waiting.places and not self._waiting.health:
                 self._idle = True
                 self._news.notify_all()
                 limit = _RETRY_S if self._failing else max(0.0, until - time.monotonic())
                 self._news.wait(limit)
-            elif self._failing and not self._waiting.stopping:
+            elif self._failing:
                 self._news.wait(_RETRY_S)
             return self._waiting.stopping
 
