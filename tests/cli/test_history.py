@@ -3,13 +3,14 @@
 import json
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import pytest
 
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 
 
-def history(*words) -> list[dict]:
+def history(*words) -> list[dict[str, Any]]:
     done = lineclear("history", "list", "--json", *words)
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)

@@ -5,12 +5,13 @@ import sqlite3
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.errors import NothingPending, Refusal
+from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.history.chain import verify
 from lineclear.core.inbox.history.database import Unusable
 from lineclear.core.inbox.history.query import Query
@@ -25,7 +26,7 @@ def history_at(path: Path, *numbers: int, **said) -> Path:
     return path
 
 
-def dump(path: Path) -> list[tuple]:
+def dump(path: Path) -> list[tuple[Any, ...]]:
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT * FROM entries ORDER BY origin, seq").fetchall()
 
@@ -99,7 +100,11 @@ def test_what_does_not_verify_is_refused_and_nothing_is_taken(tmp_path, what):
     if what == "absent":
         theirs.unlink()
     before = dump(mine)
-    kinds = {"rubbish": Unusable, "foreign": Unusable, "absent": NothingPending}
+    kinds: dict[str, type[LineclearError]] = {
+        "rubbish": Unusable,
+        "foreign": Unusable,
+        "absent": NothingPending,
+    }
     with History.open(mine) as history, pytest.raises(kinds.get(what, Refusal)) as caught:
         history.merge(theirs)
     if what in ("changed", "removed", "no text"):

@@ -190,7 +190,6 @@ def test_a_damaged_history_is_told_and_begun_anew(source):
 
 
 def test_observing_takes_no_time_of_its_caller(source):
-    rows = []
     for number in range(20):
         ran(source / f"bot-{number}" / "1")
     rows = seen(source)

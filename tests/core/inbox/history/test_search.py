@@ -164,7 +164,7 @@ DECISIONS = 100_000
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("large") / "history.db"
+    path = Path(tmp_path_factory.mktemp("large")) / "history.db"
     with History.open(path) as history:
         for first in range(0, DECISIONS, 5000):
             add(

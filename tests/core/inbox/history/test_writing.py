@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.history import chain, ledgerread
+from lineclear.core.inbox.history import chain, ledgerread, writing
 from lineclear.core.inbox.history.entry import Kind
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.search import Search
@@ -95,19 +95,19 @@ def test_an_unchanged_store_is_not_read_and_a_changed_one_only_where_it_changed(
     for number in range(3):
         ran(lane, said=call(arguments={"n": number}))
     until_settled(lane)
-    read = []
-    records = Store.records
-    monkeypatch.setattr(
-        Store,
-        "records",
-        lambda store, seq, aid, **k: read.append(seq) or records(store, seq, aid, **k),
-    )
-    looked = []
-    look = ledgerread.look
-    monkeypatch.setattr(
-        "lineclear.core.inbox.history.writing.look",
-        lambda *said: looked.append(said[0].store) or look(*said),
-    )
+    read, looked = [], []
+    records, look = Store.records, ledgerread.look
+
+    def counted_records(store, seq, aid, **named):
+        read.append(seq)
+        return records(store, seq, aid, **named)
+
+    def counted_look(*said):
+        looked.append(said)
+        return look(*said)
+
+    monkeypatch.setattr(Store, "records", counted_records)
+    monkeypatch.setattr(writing, "look", counted_look)
     with History.open() as history:
         history.observe([place(lane)])
         assert sorted(read) == [1, 2, 3]
