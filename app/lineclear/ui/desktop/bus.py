@@ -54,6 +54,16 @@ def system_address() -> str:
     return told or (f"unix:path={usual}" if usual.is_socket() else "")
 
 
+class _Connection(MessageBus):
+    """Takes note of what could not be sent: a caller learns of it by the end of the bus."""
+
+    def send(self, msg: Message) -> asyncio.Future[Any]:  # type: ignore[override]
+        """Send a message; the answer is done when it went out."""
+        sent = super().send(msg)
+        sent.add_done_callback(_forgotten)
+        return sent
+
+
 class Bus:
     """One connection; `keep` makes it."""
 
@@ -122,7 +132,7 @@ class Bus:
             flags=MessageFlag.NO_REPLY_EXPECTED,
         )
         if self._connection.connected:
-            self._connection.send(message).add_done_callback(_forgotten)
+            self._connection.send(message)
 
     async def listen(self, rule: str) -> None:
         """Receive the signals that fit a match rule. Raises BusError."""
@@ -217,7 +227,7 @@ async def keep(
 
 async def _connected(address: str) -> Bus:
     try:
-        connection = MessageBus(address)
+        connection = _Connection(address)
         async with asyncio.timeout(CONNECT_S):
             await connection.connect()
     # Whatever is wrong with an address or a bus, the window works without it.
