@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.errors import Refusal
+from lineclear.core.errors import NothingPending, Refusal
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.deciding import Origin, answer, decide, take_back
 from lineclear.core.inbox.launch import relaunch, run_claimed
@@ -181,16 +181,27 @@ def test_results_that_say_something_else_are_not_handed_over(source):
     assert refused.value.code == "damaged"
 
 
-def test_a_run_with_an_approval_taken_back_is_not_resumed(source):
+def test_with_an_approval_taken_back_the_run_is_not_resumed_and_all_is_asked_anew(source):
     left(source, wait_for_result=False)
     settings = command(source, "-c", "raise SystemExit(9)")
+    first = rows(settings)
     say(settings, "call_1")
     say(settings, "call_2")
     take_back(read_detail(rows(settings)["call_2"]), settings)
-    assert states(settings)["call_1"] is State.HELD
-    with pytest.raises(Refusal) as refused:
-        run_claimed(source / "web", rows(settings)["call_1"].id, settings)
-    assert refused.value.code == "held"
+    for row in first.values():
+        with pytest.raises(NothingPending):
+            run_claimed(source / "web", row.id, settings)
+    again = [row for row in scan_once(settings, settings.sources) if not row.closed]
+    assert {row.item: row.state for row in again} == dict.fromkeys(first, State.PENDING)
+    assert {row.id for row in again}.isdisjoint(row.id for row in first.values())
+    for row in again:
+        assert row.reason is not None
+        assert row.reason.startswith("An approval was taken back at ")
+        # It was not handed over, so it cannot have run.
+        assert "handed_over_before" not in row.warnings
+        with pytest.raises(Refusal) as refused:
+            run_claimed(source / "web", row.id, settings)
+        assert refused.value.code == "held"
 
 
 def test_a_call_that_runs_elsewhere_takes_an_answer_only(source):

@@ -84,7 +84,7 @@ def test_each_failure_leads_to_the_next(store, loop):
     assert (last.attempt, last.failed.exit_code) == (4, 127)
 
 
-@pytest.mark.parametrize("outcome", ["ok", "denied", "withdrawn"])
+@pytest.mark.parametrize("outcome", ["ok", "denied", "refused"])
 def test_what_did_not_fail_has_no_next(store, loop, outcome):
     shown = only(store, loop)
     started(store, shown)
@@ -117,6 +117,23 @@ def test_of_several_calls_none_may_go_on_when_the_next_attempt_begins(store, wai
     assert [shown.attempt for shown in show_foreign(waits, store=store)] == [1, 1]
     finish(store, two, "error", exit_code=3)
     assert [shown.attempt for shown in show_foreign(waits, store=store)] == [2, 2]
+
+
+def test_an_approval_taken_back_leads_to_the_next_and_hides_no_failure(store, waits):
+    _, two = show_foreign(waits, store=store)
+    store.commit("outcome", None, two.aid, make_outcome("withdrawn", "").encode())
+    again = show_foreign(waits, store=store)
+    assert [shown.attempt for shown in again] == [2, 2]
+    assert {shown.failed.outcome for shown in again if shown.failed} == {"withdrawn"}
+    started(store, again[0])
+    finish(store, again[0], "error", exit_code=3)
+    third = show_foreign(waits, store=store)
+    store.commit("outcome", None, third[1].aid, make_outcome("withdrawn", "").encode())
+    last = show_foreign(waits, store=store)
+    assert [(shown.attempt, shown.failed and shown.failed.exit_code) for shown in last] == [
+        (4, 3),
+        (4, 3),
+    ]
 
 
 def test_a_call_that_was_taken_back_keeps_nobody_waiting(store, waits):

@@ -50,13 +50,18 @@ def cautions(
         (around.superseded, "superseded"),
         (is_old(around.asked_at, now), "old"),
         (last_of_budget(around.counters, around.limits), "last_of_budget"),
-        (shown.failed is not None, "handed_over_before"),
+        (_handed_over_before(shown), "handed_over_before"),
         (shown.block is not None and shown.block.repeats is not None, "repeats_finished_call"),
         (shown.block is not None and shown.block.marked_cut is True, "marked_cut"),
     ):
         if is_so:
             codes.add(code)
     return strongest_first(codes)
+
+
+def _handed_over_before(shown: Shown) -> bool:
+    """Tell whether an earlier answer was acted on, and not only taken back."""
+    return shown.failed is not None and shown.failed.outcome != "withdrawn"
 
 
 def is_old(asked_at: datetime | None, now: datetime) -> bool:

@@ -1,9 +1,10 @@
-"""Resuming the same checkpoint of another program again, after a resume of it failed.
+"""Resuming the same checkpoint of another program again, after a resume of it came to nothing.
 
-Each attempt is a call of its own, with an id, a start and an outcome of its own: the first is named
-after the file, each later one after the one before. A later one is there only once the one before
-it has ended, so its fence keeps two from running at a time, and nothing that was decided or started
-counts for two attempts.
+That is: it failed, a person said that it did not run, or an approval was taken back. Each attempt
+is a call of its own, with an id, a start and an outcome of its own: the first is named after the
+file, each later one after the one before. A later one is there only once the one before it has
+ended, so its fence keeps two from running at a time, and nothing that was decided or started counts
+for two attempts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
 
 _NOT_STARTED = 127
+_NOTHING = frozenset({"error", "withdrawn"})
 _AS_IF_NEVER = frozenset({"not_run", "ask_again"})
 """What an operator says of a resume that may have run, after which it can be tried again."""
 
@@ -43,7 +45,9 @@ def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Show
     attempt = 1
     failed: Outcome | None = None
     while (ended := _failed(store, {*aids, run})) is not None:
-        failed = ended
+        if failed is None or ended.outcome != "withdrawn":
+            # What may have run once stays said.
+            failed = ended
         attempt += 1
         run = attempt_aid(run, 2)
         aids = [attempt_aid(aid, 2) for aid in aids]
@@ -70,6 +74,8 @@ def launches_before(store: Store, firsts: Iterable[str], attempt: int) -> list[L
 def told(failed: Outcome) -> str:
     """Say how the attempt before this one ended, in a sentence."""
     at = local_time(failed.ended_at)
+    if failed.outcome == "withdrawn":
+        return f"An approval was taken back at {at}, so this is asked anew."
     if failed.outcome == "resolved":
         return f"The last resume was settled as not run at {at}."
     code = failed.exit_code
@@ -83,7 +89,7 @@ def told(failed: Outcome) -> str:
 
 
 def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
-    """Give how an attempt failed; None where it did not, still goes on, or may have run."""
+    """Give how an attempt came to nothing; None where it did not, goes on, or may have run."""
     failures: list[Outcome] = []
     for aid in aids:
         try:
@@ -94,7 +100,7 @@ def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
             if why.code != "absent" or _holds_start(store, aid):
                 return None
             continue
-        if outcome.outcome == "error" or outcome.resolution in _AS_IF_NEVER:
+        if outcome.outcome in _NOTHING or outcome.resolution in _AS_IF_NEVER:
             failures.append(outcome)
     return max(failures, key=lambda outcome: outcome.ended_at, default=None)
 

@@ -33,7 +33,7 @@ class Shown:
     attempt: int = 1
     """Which attempt to resume these bytes it is part of."""
     failed: Outcome | None = None
-    """How the attempt before this one ended."""
+    """How the last attempt before this one ended, where one did more than be taken back."""
 
     @property
     def call(self) -> PendingCall | None:
