@@ -172,6 +172,20 @@ class Stage:
             lock.close()
 
 
+REFUND_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "customer": {"type": "string", "description": "Number of the customer"},
+        "order": {"type": "string"},
+        "amount": {"type": "number", "minimum": 0},
+        "currency": {"enum": ["EUR", "USD", "GBP"]},
+        "reason": {"type": "string"},
+        "notify": {"type": "boolean"},
+    },
+    "required": ["customer", "order", "amount", "currency"],
+}
+
+
 def call(tool: str, arguments: object, agent: str, **more: Any) -> Call:
     """A call with the counters that most agents report."""
     known = Call(
@@ -231,7 +245,14 @@ def _waiting(stage: Stage) -> dict[str, str]:
     hosts = "".join(f"127.0.0.{n} service-{n}.internal\n" for n in range(1, 255))
     note = "paid\u202e001$\u202c in full"
     deploy = {"service": "checkout", "version": "2026.11.4", "production": True}
-    asked = call("send_refund", refund, "refund-bot", steps=STEPS, inputs={"input": "Ticket 4411"})
+    asked = call(
+        "send_refund",
+        refund,
+        "refund-bot",
+        steps=STEPS,
+        inputs={"input": "Ticket 4411"},
+        tool_schema=REFUND_SCHEMA,
+    )
     near = {"iteration": 9, "tool_calls": 18}
     sql = "select sum(amount) from orders where day = '2026-11-28'"
     mail = {"to": "a@example.org", "subject": "Invoice 2291"}

@@ -237,6 +237,14 @@ async def modify(on: Set) -> None:
     await asyncio.sleep(0.4)
 
 
+async def form(on: Set) -> None:
+    """Yours as a form, where the tool left a schema."""
+    await on.choose("refund")
+    on.do("modify")
+    on.window.pane.modify.as_form.click()
+    await asyncio.sleep(0.4)
+
+
 async def review(on: Set) -> None:
     """The differences before they are approved."""
     await modify(on)
@@ -399,6 +407,7 @@ SCENES: dict[str, Scene] = {
     "frozen": frozen,
     "deny": deny,
     "modify": modify,
+    "form": form,
     "review": review,
     "elsewhere": elsewhere,
     "answer": answer,

@@ -29,6 +29,12 @@ def read(name: str) -> bytes:
     return _root().joinpath(*name.split("/")).read_bytes()
 
 
+def path(name: str) -> str:
+    """Give the path of a shipped file for Qt's style sheets; "" when it is no file on a disk."""
+    found = _root().joinpath(*name.split("/"))
+    return str(found.resolve()) if isinstance(found, Path) else ""
+
+
 def uri(name: str) -> str:
     """Give the address of a shipped file for another program; "" when it is no file on a disk."""
     found = _root().joinpath(*name.split("/"))

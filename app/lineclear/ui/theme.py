@@ -245,6 +245,8 @@ def app_icon() -> QIcon:
 def stylesheet(t: Tokens) -> str:
     """The few rules that every widget follows; colours from the tokens only."""
     button_back = "transparent"
+    # A file, since Qt's style sheets take no other picture; one grey for light and dark.
+    chevron = assets.path("icons/chevron.svg").replace("\\", "/").replace('"', "")
     return f"""
     QMainWindow, QWidget#shell, QWidget#topBar, QWidget#statusLine {{ background: {t.window}; }}
     QWidget#readingPane, QWidget#page {{ background: {t.base}; }}
@@ -276,6 +278,15 @@ def stylesheet(t: Tokens) -> str:
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
+    QComboBox {{
+        background: {t.base}; color: {t.text}; border: 1px solid {t.line};
+        border-radius: 6px; padding: 5px 8px;
+    }}
+    QComboBox:focus {{ border: 1px solid {t.accent}; }}
+    QComboBox:disabled {{ color: {t.muted}; }}
+    QComboBox::drop-down {{ border: none; width: 22px; }}
+    QComboBox::down-arrow {{ image: url("{chevron}"); width: 14px; height: 14px; }}
+    QComboBox QAbstractItemView {{ border: 1px solid {t.line}; padding: 2px; }}
     QPlainTextEdit#reason:focus, QPlainTextEdit#yours:focus,
     QLineEdit:focus {{ border: 1px solid {t.accent}; }}
     QPushButton {{

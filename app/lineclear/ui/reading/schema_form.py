@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
@@ -100,6 +100,7 @@ class SchemaForm(QScrollArea):
         page.setObjectName("page")
         form = QFormLayout(page)
         form.setContentsMargins(0, 4, 8, 4)
+        form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         for field in fields:
             label = PlainLabel(visible_line(field.name, 60) + (" *" if field.required else ""))
@@ -111,6 +112,7 @@ class SchemaForm(QScrollArea):
                 f"{visible_line(field.name, 60)}{', required' if field.required else ''}"
             )
             label.setBuddy(editor)
+            label.setMinimumHeight(editor.sizeHint().height() if field.kind != "string" else 30)
             form.addRow(label, editor)
         self.setWidget(page)
 
@@ -128,6 +130,7 @@ class SchemaForm(QScrollArea):
             text.textChanged.connect(lambda: self._typed(field, text.toPlainText()))
             return text
         line = QLineEdit(_shown(field, self.value))
+        line.setCursorPosition(0)
         line.setPlaceholderText(_NOT_GIVEN)
         line.setFont(theme.mono_font())
         line.textEdited.connect(lambda typed: self._typed(field, typed))
