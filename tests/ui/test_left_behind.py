@@ -454,3 +454,14 @@ def test_what_is_above_a_fold_stays_where_it_is(view, qtbot):
     view.fold(1, shut=False)
     assert view.firstVisibleBlock().blockNumber() == top
     assert view.textCursor().block().text() == f"{OPEN}2"
+
+
+def test_a_heading_tells_what_is_news_in_it():
+    medium = run_pieces(read_checkpoint((LOOPS / MEDIUM).read_bytes()))
+    about = {piece.title: piece.about for piece in medium}
+    assert about["Convergence guards"].startswith("Parse errors: 1 \u00b7 Continuations: 2 \u00b7 ")
+    assert about["Verification report"].startswith("Status: needs_review \u00b7 Subject: ")
+    fresh = run_pieces(read_checkpoint(json.dumps(a3s_document()).encode()))
+    guards = next(piece for piece in fresh if piece.title == "Convergence guards")
+    assert guards.about == "nothing to note"
+    assert "Parse errors" in guards.body

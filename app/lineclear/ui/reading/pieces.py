@@ -221,10 +221,12 @@ def _file(kept: Shown) -> Piece:
 
 def _section(section: Section) -> Piece:
     facts = [(visible_line(name, _NAME_LENGTH), value_text(value)) for name, value in section.facts]
-    about = " \u00b7 ".join(f"{name}: {visible_line(value, 40)}" for name, value in facts[:3])
+    # What is zero or empty is no news.
+    news = [fact for fact, (_, value) in zip(facts, section.facts, strict=True) if value]
+    about = " \u00b7 ".join(f"{name}: {visible_line(value, 40)}" for name, value in news[:3])
     return Piece(
         visible_line(section.title, _TITLE_LENGTH),
-        about,
+        about or "nothing to note",
         _columns(facts),
     )
 

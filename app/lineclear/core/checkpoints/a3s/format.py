@@ -244,7 +244,7 @@ def _blocks(result: ToolResultBlock) -> Json:
 
 
 def _report(report: VerificationReport) -> Section:
-    facts: list[tuple[str, Json]] = [("Subject", report.subject), ("Status", report.status.value)]
+    facts: list[tuple[str, Json]] = [("Status", report.status.value), ("Subject", report.subject)]
     for check in report.checks:
         needed = "required" if check.required else "optional"
         facts.append((f"Check, {needed}, {check.status.value}", check.description))
