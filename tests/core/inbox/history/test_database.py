@@ -112,11 +112,10 @@ def test_a_folder_or_no_permission_is_a_sentence(path):
     assert path.is_dir()
 
 
-def test_an_empty_file_that_a_kill_left_is_begun(path):
+def test_an_empty_file_is_no_history_either(path):
     path.touch()
     with History.open() as history:
-        assert history.notices == []
-        history.note(Kind.WATCHING)
+        assert "is empty, no history. It is kept as" in history.notices[0]
     assert verify().rows == 2
 
 

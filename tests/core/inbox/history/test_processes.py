@@ -37,6 +37,23 @@ with History.open() as history:
 """
 
 
+BEGINNER = """
+import sys, time
+from pathlib import Path
+from lineclear.core.inbox.history.entry import Kind
+from lineclear.core.inbox.history.writing import History
+print("ready", flush=True)
+begin = float(sys.stdin.readline())
+for turn in range(15):
+    while time.time() < begin + turn / 5:
+        pass
+    with History.open(Path(sys.argv[1]) / str(turn) / "history.db") as history:
+        for _ in range(3):
+            history.note(Kind.WATCHING)
+        assert history.notices == []
+"""
+
+
 def start(program, *words, **piped):
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, words)],
@@ -54,6 +71,22 @@ def test_two_processes_writing_at_once_make_one_unbroken_chain():
     found = verify()
     assert (found.intact, found.decisions, found.rows) == (True, 600, 601)
     assert len(found.heads) == 1
+
+
+def test_processes_that_begin_a_history_at_once_begin_one(tmp_path):
+    beginners = [start(BEGINNER, tmp_path, stdin=subprocess.PIPE) for _ in range(3)]
+    for one in beginners:
+        assert one.stdout.readline() == "ready\n"
+    for one in beginners:
+        one.stdin.write(f"{time.time() + 0.2}\n")
+        one.stdin.flush()
+    for one in beginners:
+        one.communicate(timeout=60)
+    assert [one.returncode for one in beginners] == [0, 0, 0]
+    for path in tmp_path.glob("*/history.db"):
+        found = verify(path)
+        assert (found.intact, found.rows, len(found.heads)) == (True, 10, 1)
+        assert not [*path.parent.glob(".tmp*"), *path.parent.glob("*aside*")]
 
 
 def test_two_processes_that_see_the_same_decisions_record_each_once(tmp_path):

@@ -14,6 +14,7 @@ from typing import Final
 from lineclear.core.errors import LineclearError, NothingPending, Unreadable
 from lineclear.core.inbox.history.entry import COLUMNS, NUMBERS
 from lineclear.core.inbox.rows import path_text
+from lineclear.core.ledger.layout import temporary_name
 from lineclear.core.places import state
 
 FILE_NAME: Final = "history.db"
@@ -75,20 +76,17 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises Unusable, whatever stands there is then as it was, and LineclearError
     (`history_unreadable`).
     """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # The file is private from its first moment; SQLite itself would follow the umask.
-        with contextlib.suppress(FileExistsError):
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-    except OSError as why:
-        raise _unreadable(path, why.strerror or str(why)) from why
+    if not os.path.lexists(path):
+        _make(path)
     connection = _opened(path, mode="rw")
     try:
-        if _kind_of(connection, path) == "new":
-            _make(connection)
+        kind = _kind_of(connection, path)
     except BaseException:
         connection.close()
         raise
+    if kind == "new":
+        connection.close()
+        raise Unusable("history_foreign", f"{path_text(path)} is empty, no history.", path)
     return connection
 
 
@@ -277,17 +275,51 @@ def _kind_of(connection: sqlite3.Connection, path: Path) -> str:
     return "ours"
 
 
-def _make(connection: sqlite3.Connection) -> None:
-    path = Path(connection.execute("PRAGMA database_list").fetchone()[2])
-    with told(path):
-        # Another process may be making it too: whoever is second finds it made.
-        connection.execute("PRAGMA journal_mode = WAL")
-    with transaction(connection, path):
-        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:
+def _make(path: Path) -> None:
+    """Begin a history, whole or not at all: another process may begin it too, or this one die."""
+    draft = path.with_name(temporary_name())
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Private from its first moment; SQLite itself would follow the umask.
+        os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            _fill(draft, path)
+            _put(draft, path)
+        finally:
+            for end in ("", *_BESIDE):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(draft.with_name(draft.name + end))
+    except OSError as why:
+        raise _unreadable(path, why.strerror or str(why)) from why
+
+
+def _fill(draft: Path, path: Path) -> None:
+    connection = _opened(draft, mode="rw")
+    try:
+        with told(path):
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
             for statement in _schema():
                 connection.execute(statement)
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            connection.execute("COMMIT")
+            # Kept in the file: readers and the writer never wait for each other.
+            connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
+
+
+def _put(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        # Another process was faster: its history counts.
+        return
+    except OSError:
+        # No hard links there.
+        if not os.path.lexists(path):
+            os.rename(draft, path)
 
 
 def _absent(path: Path) -> NothingPending:

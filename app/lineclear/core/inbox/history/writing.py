@@ -50,6 +50,7 @@ class History:
         self._known: dict[Path, set[tuple[str, str]]] = {}
         self._looks: dict[str, str] = {}
         self._identity: tuple[int, int] = (0, 0)
+        self._opened = 0
         self._open()
 
     @classmethod
@@ -167,8 +168,9 @@ class History:
 
     def watchers(self) -> list[tuple[str, str, str]]:
         """Give (id, owner, last beat) of the watchers that began and did not end."""
-        with self._lock, database.told(self.path):
-            return self._connection.execute("SELECT id, owner, beat FROM watchers").fetchall()
+        return self._write(
+            lambda connection: connection.execute("SELECT id, owner, beat FROM watchers").fetchall()
+        )
 
     def forget_watcher(self, watcher: str) -> bool:
         """Note that a watcher ended; False: another program noted it before."""
@@ -183,6 +185,14 @@ class History:
     # --- Within ---------------------------------------------------------------------------------
 
     def _observe(self, place: Place) -> list[Entry]:
+        """Look at one store; again where the file was replaced by another one meanwhile."""
+        while True:
+            opened = self._opened
+            added = self._looked_at(place)
+            if self._opened == opened:
+                return added
+
+    def _looked_at(self, place: Place) -> list[Entry]:
         name = path_text(place.store)
         known = self._known_of(place.store)
         now = stamp_text(place.store)
@@ -197,7 +207,7 @@ class History:
             added += self._write(lambda connection, part=part: self._append(connection, part))  # type: ignore[misc]
         # Only what is recorded may be passed over at the next look.
         known.update((fact.call or "", fact.fact or "") for fact in looked.facts)
-        if looked.stamp:
+        if looked.stamp and self._known.get(place.store) is known:
             self._note_look(name, looked.stamp)
         return added
 
@@ -217,13 +227,14 @@ class History:
     def _known_of(self, store: Path) -> set[tuple[str, str]]:
         known = self._known.get(store)
         if known is None:
-            with self._lock, database.told(self.path):
-                known = set(
-                    self._connection.execute(
+            known = self._write(
+                lambda connection: set(
+                    connection.execute(
                         "SELECT call, fact FROM entries WHERE store = ? AND +origin = ?",
                         [path_text(store), self.origin],
                     )
                 )
+            )
             self._known[store] = known
         return known
 
@@ -279,6 +290,7 @@ class History:
             status = os.stat(self.path)
             self._identity = (status.st_dev, status.st_ino)
             self._known, self._looks = {}, {}
+            self._opened += 1
             with database.told(self.path):
                 found = self._connection.execute("SELECT origin FROM here").fetchone()
             if found is None:
