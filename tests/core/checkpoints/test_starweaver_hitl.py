@@ -1,12 +1,14 @@
+from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
 from lineclear.core.checkpoints.starweaver import (
+    AgentCheckpoint,
     AgentHitlError,
     AgentHitlResults,
     AgentRunState,
@@ -20,6 +22,7 @@ from tests.core.checkpoints.starweaver_samples import (
     approval,
     call,
     deferred,
+    starweaver_checkpoints,
     starweaver_document,
     state_document,
     waiting_state,
@@ -229,3 +232,49 @@ def test_null_arguments_replace_nothing():
 )
 def test_every_decision_survives_both_ways(document: dict[str, Any]):
     assert read_approval_decision(document).document() == document
+
+
+@st.composite
+def waiting_checkpoints(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw a checkpoint of a run that waits for at least one approval or result."""
+    document = draw(starweaver_checkpoints())
+    state = document["state"]
+    state["status"] = document["resume"]["status"] = "waiting"
+    ids = draw(st.lists(TEXTS.filter(bool), min_size=1, max_size=5, unique=True))
+    split = draw(st.integers(0, len(ids)))
+    state["pending_approval_tool_returns"] = [approval(call_id) for call_id in ids[:split]]
+    state["deferred_tool_returns"] = [deferred(call_id) for call_id in ids[split:]]
+    state["pending_tool_calls"] = [call(call_id) for call_id in ids]
+    for key in ("pending_approval_tool_returns", "deferred_tool_returns"):
+        if not state[key]:
+            del state[key]
+    return document
+
+
+@given(waiting_checkpoints(), st.randoms(use_true_random=False))
+@settings(max_examples=200, deadline=None)
+def test_every_waiting_run_shows_its_calls_and_takes_all_decisions_at_once(
+    document: dict[str, Any], random: Random
+):
+    written = AgentCheckpoint.from_document(document)
+    checkpoint = read_checkpoint(written.encode())
+    asked = [part.tool_call_id for part in written.state.pending_approval_tool_returns]
+    elsewhere = [part.tool_call_id for part in written.state.deferred_tool_returns]
+    assert [one.item for one in checkpoint.calls] == [*asked, *elsewhere]
+    assert not checkpoint.resumable
+    system = FORMATS[checkpoint.system]
+    natives = {}
+    for one in random.sample(checkpoint.calls, len(checkpoint.calls)):
+        if one.kind == "deferred":
+            said = {"status": "completed", "response": {"n": 1}}
+            natives[one.item] = system.native_decision(one, "result", arguments=said, by="bob")
+        else:
+            verdict = random.choice(["approve", "deny"])
+            natives[one.item] = system.native_decision(one, verdict, by="bob")
+    results = system.results(checkpoint, natives)
+    AgentHitlResults.from_document(results).ensure_answers(written.state)
+    missing = dict(natives)
+    del missing[random.choice(checkpoint.calls).item]
+    with pytest.raises(AgentHitlError) as refused:
+        system.results(checkpoint, missing)
+    assert refused.value.code == "missing_decisions"
