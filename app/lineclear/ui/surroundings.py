@@ -65,7 +65,7 @@ class Surroundings(QObject):
     async def _look_once(self, prepared: Prepared) -> None:
         try:
             known = self._last
-            world, found = await _in_own_thread(prepared, known)
+            world, found = await _in_own_thread(self._tasks.loop, prepared, known)
         finally:
             self._looking = False
         if self._of is not prepared:
@@ -80,9 +80,8 @@ class Surroundings(QObject):
 
 
 async def _in_own_thread(
-    prepared: Prepared, known: tuple[World, Found] | None
+    loop: asyncio.AbstractEventLoop, prepared: Prepared, known: tuple[World, Found] | None
 ) -> tuple[World, Found]:
-    loop = asyncio.get_running_loop()
     answer: asyncio.Future[tuple[World, Found]] = loop.create_future()
 
     def settle(result: tuple[World, Found] | None, error: Exception | None) -> None:

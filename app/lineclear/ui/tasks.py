@@ -19,20 +19,24 @@ class Tasks:
         loop: asyncio.AbstractEventLoop,
         on_error: Callable[[str, BaseException], None] | None = None,
     ) -> None:
-        self._loop = loop
+        self.loop = loop
+        """The loop, also where it is not running just now: while Qt's own is turned by hand."""
         self.on_error = on_error
         self._live: set[asyncio.Task[Any]] = set()
+        self._closed = False
 
-    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
-        """Run WORK; its failure goes to `on_error` with the name."""
-        task = self._loop.create_task(work, name=name)
+    def start(self, work: Coroutine[Any, Any, Any], *, name: str) -> None:
+        """Run WORK; its failure goes to `on_error` with the name. Once closed, nothing runs."""
+        if self._closed:
+            work.close()
+            return
+        task = self.loop.create_task(work, name=name)
         self._live.add(task)
         task.add_done_callback(self._settle)
-        return task
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Run WORK in a thread of the loop's own pool."""
-        return await self._loop.run_in_executor(None, work)
+        return await self.loop.run_in_executor(None, work)
 
     def _settle(self, task: asyncio.Task[Any]) -> None:
         self._live.discard(task)
@@ -46,7 +50,8 @@ class Tasks:
             self.on_error(task.get_name(), error)
 
     async def close(self) -> None:
-        """Cancel everything that still runs and wait until it has ended."""
+        """Cancel everything that runs and wait until it has ended; nothing begins any more."""
+        self._closed = True
         while self._live:
             live = tuple(self._live)
             for task in live:
