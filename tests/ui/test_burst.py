@@ -92,8 +92,8 @@ def says(window: QWidget, name: str) -> str:
 
 
 def banner(flow: BurstFlow, name: str) -> str:
-    frame = flow.window.findChild(QWidget, name)
-    return "" if frame is None else frame.accessibleName()
+    frames = [one for one in flow.window.findChildren(QWidget, name) if not one.isHidden()]
+    return frames[0].accessibleName() if frames else ""
 
 
 def press(flow: BurstFlow, key: Qt.Key, modifier=Qt.KeyboardModifier.NoModifier) -> None:
@@ -337,6 +337,22 @@ async def test_an_assistive_press_announces_first(flow, calls, until):
     flow.window.approve.click()
     await over(flow, until)
     assert verdicts(calls)["approve"] == 56
+
+
+async def test_letters_can_be_switched_off_while_it_is_open(inbox, flow, calls, until):
+    await ready(flow, until)
+    changed = inbox._bridge.settings.model_copy(update={"letters": False})
+    inbox._bridge.settings = changed
+    inbox._bridge.settings_changed.emit(changed)
+    alternate = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    armed = []
+    for modifier in (Qt.KeyboardModifier.NoModifier, alternate):
+        press(flow, Qt.Key.Key_A, modifier)
+        armed.append(flow.arming.armed)
+        await asyncio.sleep(0.45)
+    assert armed == [None, Act.APPROVE]
+    flow.leave()
+    inbox._bridge.settings_changed.emit(changed)
 
 
 async def test_leaving_the_window_begins_from_zero(inbox, flow, until):

@@ -13,6 +13,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.bursts import Burst, still_same
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import offers, words
@@ -169,12 +170,16 @@ class BurstFlow(QObject):
 
     def take(self, diff: Diff) -> None:
         """Let calls drop out that changed, were decided elsewhere, withdrawn, or are gone."""
-        fallen = False
+        concerned: list[tuple[str, Row | None]] = [
+            (row.id, row) for row in (*diff.changed, *diff.added) if self._model.row(row.id)
+        ]
+        concerned += [(row_id, None) for row_id in diff.removed if self._model.row(row_id)]
+        if not concerned:
+            return
         before = told.effect(self._model.waiting())
-        for row_id in diff.removed:
-            fallen |= self._look_at(row_id, None)
-        for row in (*diff.changed, *diff.added):
-            fallen |= self._look_at(row.id, row)
+        fallen = [row_id for row_id, row in concerned if self._look_at(row_id, row)]
+        if fallen:
+            self._announce(told.summary(self._model.endings(), 0))
         if fallen or told.effect(self._model.waiting()) != before:
             self._rearm()
 
@@ -251,14 +256,10 @@ class BurstFlow(QObject):
 
     # --- Deciding -------------------------------------------------------------------------------
 
-    def _shown(self, row: Row, seconds: float, *, end_seen: bool) -> dict[str, Any]:
-        return {
-            "front_end": "window",
-            "tab": "batch",
-            "end_seen": end_seen,
-            "seconds": round(seconds, 1),
-            "warnings": list(row.warnings),
-        }
+    @staticmethod
+    def _shown(row: Row, seconds: float, *, end_seen: bool) -> dict[str, Any]:
+        sight = Sight("window", "batch", end_seen, seconds, row.warnings)
+        return sight.shown()
 
     def _approve(self) -> None:
         seconds = self.arming.seconds_shown()
@@ -325,10 +326,12 @@ class BurstFlow(QObject):
 
     def _ended(self) -> None:
         self._rearm()
-        said = told.summary(self._model.endings(), self._left())
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.window, said))
+        self._announce(told.summary(self._model.endings(), self._left()))
         if self._leaving:
             self.leave()
+
+    def _announce(self, text: str) -> None:
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.window, text))
 
     def _show_secrets(self, shown: bool) -> None:
         self.window.secrets.setText("Hide secrets" if shown else "Show secrets")

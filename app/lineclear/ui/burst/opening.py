@@ -19,6 +19,8 @@ from lineclear.ui.keys import KeyWatch
 from lineclear.ui.offers import Offer
 from lineclear.ui.tasks import Tasks
 
+COMPARED_AT_MOST = 10_000
+"""Selected calls that are looked at; nobody means to decide more of them together."""
 _KEYS = frozenset({"approve", "deny", "submit", "next", "previous", "to_end", "back"})
 """What of the main window's keys means something here."""
 
@@ -58,8 +60,9 @@ class Together(QObject):
 
     def offer(self, count: int) -> Offer:
         """What COUNT selected calls can be given; a verdict of the pane is for one."""
-        rows = self._chosen()
-        why = unfit(rows)
+        if count > COMPARED_AT_MOST:
+            return Offer(f"{count} calls are selected. Select fewer to decide them together.")
+        why = unfit(self._chosen())
         if why:
             return Offer(f"{count} calls are selected. {why} Choose one to decide.")
         return Offer(
@@ -82,6 +85,8 @@ class Together(QObject):
             return
         rows = self._chosen()
         why = "Select several calls of one tool first." if len(rows) < 2 else unfit(rows)
+        if len(rows) > COMPARED_AT_MOST:
+            why = f"{len(rows)} calls are selected. Select fewer to decide them together."
         if why:
             self.told.emit(why)
         elif not self._opening:
@@ -112,6 +117,10 @@ class Together(QObject):
         }.items():
             actions[name].triggered.connect(act)
         flow.read_alone.connect(self.read_alone)
+        relettered = self._bridge.settings_changed.connect(
+            lambda settings: actions.use_letters(on=settings.letters)
+        )
+        flow.over.connect(lambda: QObject.disconnect(relettered))
         flow.over.connect(keys.stop)
         flow.over.connect(self._over)
         self.flow = flow

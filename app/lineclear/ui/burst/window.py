@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -186,6 +186,17 @@ class BurstWindow(QWidget):
         if not self.table.width_seen():
             return "Not all columns were seen \u00b7 Right"
         return ""
+
+    def event(self, event: QEvent) -> bool:
+        """Tell at once when it comes before the eyes or leaves them."""
+        handled = super().event(event)
+        if event.type() in (
+            QEvent.Type.WindowActivate,
+            QEvent.Type.WindowDeactivate,
+            QEvent.Type.WindowStateChange,
+        ):
+            self.activity.emit()
+        return handled
 
     # --- Closing --------------------------------------------------------------------------------
 
