@@ -70,6 +70,8 @@ class DesktopNotifications:
         self._wake = asyncio.Event()
         self._wanted: Alert | None = None
         self._shown: Alert | None = None
+        self._unable: Alert | None = None
+        """What was wanted and could not be shown: tried again only when another service comes."""
         self._id = 0
         self._token = ""
         self._bus: Bus | None = None
@@ -83,7 +85,7 @@ class DesktopNotifications:
 
     def show(self, alert: Alert) -> None:
         """Let ALERT stand in the place of what stands now."""
-        self._wanted = alert
+        self._wanted, self._unable = alert, None
         if self._bus is None and self._begun:
             self._give_up()
         self._wake.set()
@@ -94,9 +96,9 @@ class DesktopNotifications:
         self._wake.set()
 
     def _give_up(self) -> None:
-        alert, self._wanted = self._wanted, None
-        if alert is not None:
-            self._unshown(alert)
+        if self._wanted is not None and self._wanted is not self._unable:
+            self._unable = self._wanted
+            self._unshown(self._wanted)
 
     # --- The service ----------------------------------------------------------------------------
 
@@ -128,7 +130,7 @@ class DesktopNotifications:
         bus.on_signal = self._signal
         bus.on_owner = self._owner
         bus.on_end = self._wake.set
-        self._bus = bus
+        self._bus, self._unable = bus, None
         try:
             await bus.listen(f"sender='{NAME}',interface='{NAME}',path='{_PATH}'")
             await bus.follow(NAME)
@@ -148,7 +150,7 @@ class DesktopNotifications:
         wanted = self._wanted
         if wanted is None:
             await self._close(bus)
-        elif wanted is not self._shown:
+        elif wanted is not self._shown and wanted is not self._unable:
             await self._notify(bus, wanted)
 
     async def _notify(self, bus: Bus, alert: Alert) -> None:
@@ -215,7 +217,8 @@ class DesktopNotifications:
     def _owner(self, _name: str, owner: str) -> None:
         # A service that restarted has forgotten what it showed.
         self._forget()
-        if owner and self._wanted is not None:
+        if owner:
+            self._unable = None
             self._wake.set()
 
     def _signal(self, message: Message) -> None:
