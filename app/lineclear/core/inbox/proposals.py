@@ -1,0 +1,90 @@
+"""A run's own `resume.toml`: a command that it proposes, and that only an operator makes count.
+
+The file is untrusted. Trusting it copies exactly what was shown (program, arguments, folder,
+environment) into the operator's settings, for this run's folder alone; what the file says later
+changes nothing. It holds `argv` (a list, an absolute program first), and may hold `cwd` and a table
+`env`.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.settings import LaunchSetting, Settings
+from lineclear.core.ledger.layout import LANE_NAME
+
+NAME = "resume.toml"
+_MAX_BYTES = 64 << 10
+_KEYS = frozenset({"argv", "cwd", "env"})
+
+
+def folder_of(store: Path) -> Path:
+    """Give the run folder of a store: that of a lane, else the store itself."""
+    return store.parent if LANE_NAME.fullmatch(store.name) else store
+
+
+def read_proposal(store: Path) -> LaunchSetting | None:
+    """Give the command that the run of STORE proposes, None where it proposes none.
+
+    Its `source` is the run's folder, so that it counts for nothing else. Raises Unreadable:
+    `damaged` for a file that says no such thing, `owner` when it is not the folder's owner's, and
+    what reading a file raises.
+    """
+    folder = folder_of(store)
+    path = folder / NAME
+    try:
+        owner = folder.stat().st_uid
+        raw = read_file(os.fspath(path), owners=frozenset({owner}), max_bytes=_MAX_BYTES).raw
+    except FileNotFoundError:
+        return None
+    except Unreadable as why:
+        if why.code == "absent":
+            return None
+        raise
+    except OSError as why:
+        raise Unreadable("open_failed", f"{path} cannot be looked at.", path) from why
+    return _parsed(raw, folder, path)
+
+
+def trusted(settings: Settings, proposal: LaunchSetting) -> Settings:
+    """Give SETTINGS with PROPOSAL as the command of its run, in the place of an earlier one."""
+    kept = tuple(
+        one
+        for one in settings.launch
+        if (one.agent, one.source) != (proposal.agent, proposal.source)
+    )
+    return settings.model_copy(update={"launch": (proposal, *kept)})
+
+
+def _parsed(raw: bytes, folder: Path, path: Path) -> LaunchSetting:
+    try:
+        document = tomllib.loads(raw.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as why:
+        raise _damaged(path, str(why)) from why
+    unknown = sorted(document.keys() - _KEYS)
+    if unknown:
+        raise _damaged(path, f"{unknown[0]} is none of argv, cwd and env")
+    cwd = document.get("cwd")
+    if cwd is not None and not (isinstance(cwd, str) and os.path.isabs(cwd)):
+        raise _damaged(path, "cwd must be an absolute path")
+    try:
+        return LaunchSetting.model_validate({**document, "source": folder})
+    except ValidationError as why:
+        first = why.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise _damaged(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from why
+
+
+def _damaged(path: Path, why: str) -> Unreadable:
+    return Unreadable(
+        "damaged",
+        f"{visible_line(str(path))} proposes no command: {visible_line(why, 200)}.",
+        path,
+    )
