@@ -339,6 +339,13 @@ async def keys(on: Set) -> None:
     await asyncio.sleep(0.3)
 
 
+async def closing(on: Set) -> None:
+    """Closed where there is no tray: what it means, said once."""
+    await on.choose("refund")
+    on.window.close()
+    await asyncio.sleep(0.2)
+
+
 async def empty(_on: Set) -> None:
     """A quiet inbox."""
     await asyncio.sleep(0.8)
@@ -420,6 +427,7 @@ SCENES: dict[str, Scene] = {
     "failed": failed,
     "no-match": no_match,
     "keys": keys,
+    "closing": closing,
     "several": several,
     "burst": burst,
     "burst-armed": burst_armed,

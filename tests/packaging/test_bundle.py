@@ -241,6 +241,8 @@ def opened(desktop: Desktop, argv: list[str], **env: str) -> Iterator[subprocess
 
         (window,) = wait_for("the window", look, 60)
         yield child
+        # The first time it says what closing means; the second time it is meant.
+        desktop.close(desktop.geometry(window))
         desktop.close(desktop.geometry(window))
         assert child.wait(30) == 0
     assert log.read_text() == ""
