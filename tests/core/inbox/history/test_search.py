@@ -12,6 +12,8 @@ from lineclear.core.inbox.history.search import PAGE, Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from tests.core.inbox.history.ledgers import add, fact
 
+pytestmark = pytest.mark.timeout(240)
+"""The large history takes its time to be written on a busy machine."""
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -136,6 +138,17 @@ def test_what_was_announced_is_given_here_and_all_else_found(lane, tmp_path):
         assert history.observe([place(lane), place(others)]) == ()
     found = {entry.fact.store: entry.fact.found for entry in entries}
     assert found == {str(lane): 0, str(others): 1}
+
+
+def test_announcing_a_decision_waits_for_no_other_writer(home):
+    with History.open() as history:
+        path = home / "lineclear" / "history.db"
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
+            with history._lock, pytest.raises(LineclearError, match="in use by another program"):
+                history.intend("0" * 32)
+            assert time.monotonic() - began < 5
 
 
 def test_an_outcome_keeps_who_gave_the_decision(lane):

@@ -70,15 +70,16 @@ class Unusable(Unreadable):
     """A file that is no history this program can use; `code`: damaged, foreign, newer."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: Path, *, busy_s: float | None = None) -> sqlite3.Connection:
     """Open the history at PATH, or make it; the transaction is always explicit.
 
+    BUSY_S: how long to wait for another writer, `database.BUSY_S` where it is not said.
     Raises Unusable, whatever stands there is then as it was, and LineclearError
     (`history_unreadable`).
     """
     if not os.path.lexists(path):
         _make(path)
-    connection = _opened(path, mode="rw")
+    connection = _opened(path, mode="rw", busy_s=busy_s)
     try:
         kind = _kind_of(connection, path)
     except BaseException:
@@ -182,8 +183,7 @@ def told(path: Path) -> Iterator[None]:
             raise Unusable("history_damaged", f"The history {name} is damaged.", path) from why
         if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise LineclearError(
-                f"The history {name} is in use by another program for more than"
-                f" {BUSY_S:.0f} s; try again.",
+                f"The history {name} is in use by another program; try again.",
                 code="history_busy",
             ) from why
         if kind == sqlite3.SQLITE_FULL:
@@ -210,13 +210,17 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
             raise
 
 
-def _opened(path: Path, *, mode: str) -> sqlite3.Connection:
+def _opened(path: Path, *, mode: str, busy_s: float | None = None) -> sqlite3.Connection:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = None
     try:
         with told(path):
             connection = sqlite3.connect(
-                uri, uri=True, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+                uri,
+                uri=True,
+                timeout=BUSY_S if busy_s is None else busy_s,
+                isolation_level=None,
+                check_same_thread=False,
             )
             # A byte that is no text any more must show as a change, not stop the reading.
             connection.text_factory = _text

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 _AT_ONCE: Final = 500
 """Rows of one transaction: other writers get their turn between two."""
+_INTENT_WAITS_S: Final = 0.25
 _INTENT_KEPT: Final = timedelta(days=1)
 
 
@@ -47,6 +48,7 @@ class History:
         self.days = days
         self._wanted = path
         self._lock = threading.Lock()
+        self._intending = threading.Lock()
         self._known: dict[Path, set[tuple[str, str]]] = {}
         self._looks: dict[str, str] = {}
         self._identity: tuple[int, int] = (0, 0)
@@ -69,7 +71,7 @@ class History:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            self._connection.close()
+            self._close()
 
     def __enter__(self) -> Self:
         return self
@@ -85,19 +87,18 @@ class History:
         Called just before `deciding.decide`. Whoever then sees the decision first, this program
         or another one of this history, records it as given here and not as found; so it is also
         after a crash between the two. A decision that is not given after all leaves no trace.
-        Raises LineclearError; no decision ought to wait for that.
+        Waits a quarter of a second at most. Raises LineclearError; no decision ought to wait for
+        that either.
         """
         now = datetime.now(UTC)
-
-        def write(connection: Any) -> None:
-            connection.execute(
+        # By a connection of its own: it never stands behind what is being recorded.
+        with self._intending, database.transaction(self._quick, self.path):
+            self._quick.execute(
                 "DELETE FROM intents WHERE at < ?", [format_instant(now - _INTENT_KEPT)]
             )
-            connection.execute(
+            self._quick.execute(
                 "INSERT OR IGNORE INTO intents VALUES (?, ?)", [nonce, format_instant(now)]
             )
-
-        self._write(write)
 
     def observe(self, places: Iterable[Place]) -> tuple[Entry, ...]:
         """Look at stores and record what their ledgers hold and this history lacks.
@@ -252,14 +253,14 @@ class History:
         """Do WORK in one transaction, in the file that stands there now."""
         with self._lock:
             if self._moved():
-                self._connection.close()
+                self._close()
                 self._open()
             try:
                 with database.transaction(self._connection, self.path):
                     return work(self._connection)
             except database.Unusable as why:
                 log.info("the history is kept aside: %s", why.sentence)
-                self._connection.close()
+                self._close()
                 if not self._moved():
                     kept_as = database.set_aside(self.path)
                     self.notices.append(
@@ -287,6 +288,13 @@ class History:
 
         self._connection, self.path = database.connect_or_set_aside(self._wanted, say)
         try:
+            quick = database.connect(self.path, busy_s=_INTENT_WAITS_S)
+        except BaseException:
+            self._connection.close()
+            raise
+        with self._intending:
+            self._quick = quick
+        try:
             status = os.stat(self.path)
             self._identity = (status.st_dev, status.st_ino)
             self._known, self._looks = {}, {}
@@ -300,14 +308,21 @@ class History:
             with database.told(self.path):
                 self._looks = dict(self._connection.execute("SELECT store, stamp FROM looks"))
         except OSError as why:
-            self._connection.close()
+            self._close()
             raise LineclearError(
                 f"The history {path_text(self.path)} cannot be opened: {why.strerror}.",
                 code="history_unreadable",
             ) from why
         except BaseException:
-            self._connection.close()
+            self._close()
             raise
+
+    def _close(self) -> None:
+        # Whatever stands there is opened anew before the next write.
+        self._identity = (0, 0)
+        self._connection.close()
+        with self._intending:
+            self._quick.close()
 
     def _begin(self, aside: list[str]) -> tuple[str]:
         """Write the first row of a new chain, unless another program was faster."""
