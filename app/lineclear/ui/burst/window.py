@@ -13,8 +13,8 @@ from lineclear.core.inbox.bursts import Burst
 from lineclear.ui import theme
 from lineclear.ui.bars import separator
 from lineclear.ui.burst import told
-from lineclear.ui.burst.common import CommonFields
 from lineclear.ui.burst.model import BurstModel
+from lineclear.ui.burst.shared_fields import SharedFields
 from lineclear.ui.burst.table import BurstTable
 from lineclear.ui.buttons import ApproveButton, DecisionButton
 from lineclear.ui.decision_bar import APART
@@ -67,7 +67,7 @@ class BurstWindow(QWidget):
         self._may_close = False
         self.model = BurstModel(burst, self)
         self.table = BurstTable(self.model, look)
-        self.common = CommonFields()
+        self.common = SharedFields()
         self.title = WholeLabel(visible_line(burst.tool) or "No tool", name="burstTitle")
         self.title.setFont(theme.title_font())
         self.facts = PlainLabel(told.heading(burst, datetime.now(UTC)), name="burstFacts")

@@ -15,7 +15,7 @@ HIGHEST = 190
 _KEY_WIDEST = 220
 
 
-class CommonFields(QScrollArea):
+class SharedFields(QScrollArea):
     """Names and values, every character of them.
 
     Signals:
