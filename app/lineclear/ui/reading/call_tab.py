@@ -102,7 +102,10 @@ class CallTab(QWidget):
 
     def _show_fields(self, prepared: Prepared) -> None:
         self.fields.show_value(
-            prepared.masked, small=prepared.whole_fields, was=self._was(prepared)
+            prepared.masked,
+            small=prepared.whole_fields,
+            was=self._was(prepared),
+            spans=prepared.field_spans,
         )
 
     def _was(self, prepared: Prepared) -> dict[Path, Json]:
@@ -213,7 +216,7 @@ class CallTab(QWidget):
 
     def _show_as_text(self, *, as_text: bool) -> None:
         if as_text and not self._text_is_in and self._prepared is not None:
-            self.text.show_text(self._prepared.shown_text)
+            self.text.show_text(self._prepared.shown_text, self._prepared.spans)
             self._text_is_in = True
         self._views.setCurrentWidget(self.text if as_text else self.fields)
         self._list_masked()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +102,7 @@ class JsonTree(QAbstractItemModel):
         parent: QObject | None = None,
         *,
         was: dict[Path, Json] | None = None,
-        spans: dict[Path, tuple[Span, ...]] | None = None,
+        spans: Mapping[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         super().__init__(parent)
         self._spans = spans or {}
@@ -189,22 +190,26 @@ class JsonTree(QAbstractItemModel):
         return None
 
     def _value(self, node: Node) -> str:
-        text = value_text(node.value)
-        if isinstance(node.value, Masked):
-            text += SHOW
+        shown = value_text(node.value)
+        return f"{shown}{SHOW if isinstance(node.value, Masked) else ''}{self._before(node)}"
+
+    def _before(self, node: Node) -> str:
+        """What stood there before, after the value that stands there now."""
         path = node.path() if self._was else ()
-        if path in self._was:
-            was = self._was[path]
-            before = "added" if was is MISSING else f"was {value_text(was, 200)}"
-            text = f"{text}   \u2190 {before}"
-        return text
+        if path not in self._was:
+            return ""
+        was = self._was[path]
+        return f"   \u2190 {'added' if was is MISSING else f'was {value_text(was, 200)}'}"
 
     def _spans_of(self, node: Node) -> tuple[Span, ...]:
         spans = self._spans.get(node.path(), ()) if self._spans else ()
+        end = len(value_text(node.value))
         if isinstance(node.value, Masked):
-            start = len(value_text(node.value)) + len(SHOW) - len("Show")
-            return (*spans, (start, len("Show"), "link"))
-        return spans
+            word = len("Show")
+            spans = (*spans, (end + len(SHOW) - word, word, "link"))
+            end += len(SHOW)
+        before = self._before(node)
+        return (*spans, (end, len(before), "quiet")) if before else spans
 
     def path_of(self, index: Index) -> Path:
         """The keys from the root to a place."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QRectF, QSize, Qt, Signal
@@ -124,7 +124,7 @@ class JsonView(QTreeView):
         *,
         small: bool,
         was: dict[Path, Json] | None = None,
-        spans: dict[Path, tuple[Span, ...]] | None = None,
+        spans: Mapping[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         """Show another value; SMALL ones are unfolded whole."""
         old = self.model()
@@ -253,7 +253,7 @@ class JsonView(QTreeView):
             return QRectF()
         made = self._cells.laid_out(place)
         text = str(place.data() or "")
-        start, length, _kind = place.data(SPANS)[-1]
+        start, length = next((one[0], one[1]) for one in place.data(SPANS) if one[2] == "link")
         line = made.lineForTextPosition(marked_text.units(text[: start + length]) - 1)
         left = _x(line, marked_text.units(text[:start]))
         right = _x(line, marked_text.units(text[: start + length]))

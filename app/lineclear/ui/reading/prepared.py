@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -14,12 +15,16 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.secrets import Path, at, mask, places
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
+from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
+from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
 
 EDIT_AT_MOST = 200_000
 """Characters of arguments that the modify editor takes."""
+COLOURED_AT_MOST = 300_000
+"""Characters of arguments in which anything is coloured."""
 AROUND = frozenset({FILE_CHANGED, RUN_WENT_ON})
 """Warnings of what surrounds a call, which come later than its bytes."""
 FIELDS_AT_MOST = 200
@@ -60,6 +65,10 @@ class Prepared:
     """The arguments that run, without their secrets: what fields show."""
     compared: tuple[Comparison, ...] = ()
     """The call beside others."""
+    spans: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
+    """By line of the text that is shown: what is coloured."""
+    field_spans: Mapping[Path, tuple[Span, ...]] = field(default_factory=dict)
+    """By place: what is coloured in a field."""
     beside: Lines = field(default_factory=Lines)
     """What differs from those, as lines."""
     raw_open: str = ""
@@ -84,7 +93,15 @@ class Prepared:
         """The same reading once no modify stands any more."""
         lines = self.text.count("\n") + 1
         masked = mask(self.arguments, last=self.last)
-        return replace(self, given=MISSING, given_text="", lines=lines, masked=masked)
+        return replace(
+            self,
+            given=MISSING,
+            given_text="",
+            lines=lines,
+            masked=masked,
+            spans={},
+            field_spans={},
+        )
 
     @property
     def last(self) -> Json:
@@ -110,8 +127,21 @@ class Prepared:
         text = exact_text(masked)
         lines = text.count("\n") + 1
         if self.changed:
-            return replace(self, masked=masked, lines=lines, given_text=text)
-        return replace(self, masked=masked, lines=lines, text=text)
+            made = replace(self, masked=masked, lines=lines, given_text=text)
+        else:
+            made = replace(self, masked=masked, lines=lines, text=text)
+        return made.coloured()
+
+    def coloured(self) -> Prepared:
+        """The same reading with the colours of what looks like a program's text."""
+        if len(self.shown_text) > COLOURED_AT_MOST:
+            return self
+        colours = colours_of(self.masked)
+        return replace(
+            self,
+            spans=text_spans(self.masked, colours),
+            field_spans=field_spans(self.masked, colours, FIELD_LENGTH),
+        )
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -162,7 +192,7 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
         lines=(text if given is MISSING else given_text).count("\n") + 1,
         raw=raw,
         raw_open="" if raw == open_raw else open_raw,
-    )
+    ).coloured()
 
 
 def _written(arguments: Json, masked: Json) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import Masked, Secret, mask_text
+from lineclear.core.inbox.secrets import Masked, Path, Secret, mask_text
 from lineclear.ui.reading.wrapping import GUTTER, hang
 
 LINE_LIMIT = 2_000
@@ -27,7 +27,36 @@ def exact_text(value: Json) -> str:
     Nothing in a string can begin a line of its own here: its lines carry the gutter, all else is
     JSON, so no argument can imitate another one.
     """
-    return "\n".join(piece for line in _lines(value, 0, "", "") for piece in cut(line))
+    return "\n".join(piece for line in _lines(value, 0, "", "", ()) for piece in cut(line))
+
+
+def numbered_places(value: Json) -> dict[Path, tuple[int, int]]:
+    """Where each text of a value stands in `exact_text`: its first line, and the margin there."""
+    found: dict[Path, tuple[int, int]] = {}
+    number = 0
+    for line in _lines(value, 0, "", "", ()):
+        if isinstance(line, _Placed):
+            found[line.path] = (number + line.below, line.margin)
+        number += 1 if len(line) <= LINE_LIMIT else sum(1 for _ in cut(line))
+    return found
+
+
+class _Placed(str):
+    """A line at which a text begins."""
+
+    __slots__ = ("below", "margin", "path")
+
+    path: Path
+    below: int
+    """Lines from here to the text's first one."""
+    margin: int
+    """Characters before the text."""
+
+
+def _placed(line: str, path: Path, below: int, margin: int) -> str:
+    made = _Placed(line)
+    made.path, made.below, made.margin = path, below, margin
+    return made
 
 
 def plain_text(text: str) -> str:
@@ -98,30 +127,35 @@ def cut(line: str) -> Iterator[str]:
         start, margin = end, hang(line)
 
 
-def _lines(value: Json, depth: int, lead: str, tail: str) -> Iterator[str]:
+def _lines(value: Json, depth: int, lead: str, tail: str, path: Path) -> Iterator[str]:
     pad = "  " * depth
     if isinstance(value, dict) and value:
         yield f"{pad}{lead}{{"
         last = len(value) - 1
         for place, (key, below) in enumerate(value.items()):
-            yield from _lines(below, depth + 1, f"{_scalar(key)}: ", "," if place < last else "")
+            comma = "," if place < last else ""
+            yield from _lines(below, depth + 1, f"{_scalar(key)}: ", comma, (*path, key))
         yield f"{pad}}}{tail}"
     elif isinstance(value, list) and value:
         yield f"{pad}{lead}["
         last = len(value) - 1
         for place, below in enumerate(value):
-            yield from _lines(below, depth + 1, "", "," if place < last else "")
+            yield from _lines(below, depth + 1, "", "," if place < last else "", (*path, place))
         yield f"{pad}]{tail}"
     elif isinstance(value, str) and "\n" in value:
         breaks = value.count("\n")
-        yield f"{pad}{lead}text of {breaks + 1} lines{tail}"
-        for place, line in enumerate(lines_of(value, _within)):
-            yield f"{pad}  {GUTTER}{line}{BREAK if place < breaks else ''}"
+        margin = f"{pad}  {GUTTER}"
+        yield _placed(f"{pad}{lead}text of {breaks + 1} lines{tail}", path, 1, len(margin))
+        for place, line in enumerate(lines_of(value, within)):
+            yield f"{margin}{line}{BREAK if place < breaks else ''}"
+    elif isinstance(value, str):
+        yield _placed(f"{pad}{lead}{_scalar(value)}{tail}", path, 0, len(pad) + len(lead) + 1)
     else:
         yield f"{pad}{lead}{_scalar(value)}{tail}"
 
 
-def _within(text: str) -> str:
+def within(text: str) -> str:
+    """Text of one line as it stands between quotes or behind a gutter."""
     return visible_line(escaped(text))
 
 
@@ -137,14 +171,19 @@ def value_line(value: Json) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(value_line, value)) + "]"
     if isinstance(value, str) and not isinstance(value, Masked):
-        return f'"{_within(value)}"'
+        return f'"{within(value)}"'
     return _scalar(value)
+
+
+def scalar_inside(text: str) -> str:
+    """Text of one line as it stands between the quotes of JSON."""
+    return _scalar(text)[1:-1]
 
 
 def _scalar(value: Json) -> str:
     if isinstance(value, Masked):
         shown = "".join(
-            mark(piece) if isinstance(piece, Secret) else _scalar(piece)[1:-1]
+            mark(piece) if isinstance(piece, Secret) else scalar_inside(piece)
             for piece in value.pieces
         )
         return shown if value.whole else f'"{shown}"'
