@@ -239,6 +239,7 @@ class MainWindow(QMainWindow):
         attention.message.connect(tray.tell)
         attention.review.connect(lambda row, token: self._review(row, token, bring=bool(token)))
         attention.away.connect(self.flow.restart)
+        self.model.woke.connect(lambda rows: attention.returned([row.id for row in rows]))
         # Two places show the one switch.
         quiet.toggled.connect(lambda on: attention.set_quiet(on=on))
         tray.quiet_wanted.connect(lambda on: attention.set_quiet(on=on))

@@ -124,6 +124,14 @@ async def test_coming_forward_keeps_a_maximised_window_maximised(inbox, until):
     assert not inbox.isMinimized()
 
 
+async def test_a_call_whose_snooze_is_over_is_news(inbox, source, until):
+    aid = ask_for(source).shown.aid
+    await until(inbox.model.rowCount)
+    inbox.attention._attended = lambda: False
+    inbox.model.woke.emit([inbox.model.row(aid)])
+    await until(lambda: inbox.attention.alerts.standing, "a notification")
+
+
 # --- Quiet ------------------------------------------------------------------------------------
 
 
