@@ -123,6 +123,14 @@ def test_a_run_that_stopped_says_where_and_why(position, process, said):
     assert standing.standing(row, NOW, ME) == said
 
 
+def test_how_the_last_resume_failed_is_said_wherever_it_can_be_tried_again():
+    why = "The last resume failed with exit code 3 at 12:03."
+    row = a_row(1, state=State.RESUMABLE, tool=None, process=Process.DEAD, reason=why)
+    said = standing.standing(row, NOW, ME)
+    assert said == f"agent-1 died with nothing to approve. A resume goes on from here. {why}"
+    assert standing.standing(a_row(1, reason=why), NOW, ME) == f"Waits for your word. {why}"
+
+
 def test_names_are_escaped_and_cut():
     assert words.name("a\u202eb") == "a\u27e6U+202E\u27e7b"
     assert len(words.name("x" * 500)) <= words.NAME_LIMIT

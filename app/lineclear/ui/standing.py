@@ -30,7 +30,7 @@ def _pending(row: Row, now: datetime, _me: Person | None) -> str:
     if row.expires_at is not None:
         left = (row.expires_at - now).total_seconds()
         text += f" Expires in {words.duration(left)}." if left > 0 else " Its time is over."
-    return text
+    return _and_reason(text, row)
 
 
 def _decided(row: Row, now: datetime, me: Person | None) -> str:
@@ -172,7 +172,16 @@ def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
     return f"Stray records: {why.rstrip('.')}. They are ignored."
 
 
+def _and_reason(text: str, row: Row) -> str:
+    """TEXT, and how the last try ended, where that is known."""
+    return f"{text} {words.ended(visible_line(row.reason, 200))}" if row.reason else text
+
+
 def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
+    return _and_reason(_stopped(row), row)
+
+
+def _stopped(row: Row) -> str:
     agent, stood = words.name(row.agent), row.position
     dead = row.process is Process.DEAD
     after = "A resume goes on from here." if dead else "Whether it still runs, no file tells."

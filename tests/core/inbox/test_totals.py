@@ -11,9 +11,10 @@ from lineclear.core.ledger.state import State
 
 def row(run: str, **said: Any) -> Row:
     folder = Path("/srv/bot")
+    known = {"agent": "bot", **said}
     return Row(
-        id="0" * 32, system="a3s", state=State.PENDING, source=folder, store=folder, agent="bot",
-        run=run, **said,
+        id="0" * 32, system="a3s", state=State.PENDING, source=folder, store=folder, run=run,
+        **known,
     )  # fmt: skip
 
 
@@ -39,6 +40,12 @@ def test_a_run_counts_once_by_its_largest_figures():
     assert found.tokens == Figure(150, None, 0)
     assert found.tokens_in == Figure(40, None, 1)
     assert found.cache == Figure(None, None, 2)
+
+
+def test_two_agents_that_call_their_runs_the_same_have_two():
+    tokens = Counters(None, None, 100)
+    found = totals([row("run-1", counters=tokens), row("run-1", agent="other", counters=tokens)])
+    assert (found.runs, found.tokens.used) == (2, 200)
 
 
 def test_per_run():

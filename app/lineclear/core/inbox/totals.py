@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
 
@@ -41,11 +42,12 @@ class Totals:
 
 def totals(rows: Iterable[Row]) -> Totals:
     """Add up the runs of ROWS."""
-    runs: dict[str, list[Row]] = {}
+    # A run's name is its agent's word: another agent's run may have the same.
+    runs: dict[tuple[Path, str, str], list[Row]] = {}
     number = 0
     for row in rows:
         number += 1
-        runs.setdefault(row.run, []).append(row)
+        runs.setdefault((row.source, row.agent, row.run), []).append(row)
     every = list(runs.values())
     return Totals(
         rows=number,
