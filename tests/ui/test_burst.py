@@ -128,6 +128,10 @@ async def flow(inbox, calls, until) -> BurstFlow:
     return opened
 
 
+async def tells(flow: BurstFlow, until, name: str, text: str) -> None:
+    await until(lambda: banner(flow, name) == text, f"{name} to say: {text}")
+
+
 async def settled(flow: BurstFlow, until) -> None:
     """Ready but for what was not seen yet."""
     await until(lambda: flow.arming.readiness(Act.DENY).ready, "0.7 s")
@@ -187,7 +191,7 @@ async def test_the_window_is_opened_once_and_comes_to_the_front(inbox, flow):
 # --- The table ------------------------------------------------------------------------------------
 
 
-async def test_the_table_says_what_is_shared_what_differs_and_who_is_not_in_it(flow):
+async def test_the_table_says_what_is_shared_what_differs_and_who_is_not_in_it(flow, until):
     window = flow.window
     QAbstractItemModelTester(window.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert says(window, "burstTitle") == "send_refund"
@@ -206,7 +210,7 @@ async def test_the_table_says_what_is_shared_what_differs_and_who_is_not_in_it(f
         ['"C-1233"', "4900", '"EUR"'],
     ]
     told = "4 must be read one by one: 1 hidden character, 3 too long."
-    assert banner(flow, "burstApart") == told
+    await tells(flow, until, "burstApart", told)
     assert window.approve.text() == "Approve 56"
     spoken = window.model.index(2, 2).data(Qt.ItemDataRole.AccessibleTextRole)
     assert spoken == "amount: 4900, unusual: 1 of 56 calls have this"
@@ -378,14 +382,14 @@ async def test_each_call_is_committed_singly_and_what_others_did_stands(flow, ca
     await until(lambda: flow.window.approve.text() == "Approve 54", "the two to drop out")
     assert flow.arming.beginnings > armed_before
     assert flow.arming.readiness(Act.APPROVE).need is not Need.READY
-    assert banner(flow, "burstSummary") == "1 already denied by bob, 1 withdrawn."
+    await tells(flow, until, "burstSummary", "1 already denied by bob, 1 withdrawn.")
     await ready(flow, until)
     press(flow, Qt.Key.Key_A)
     await asyncio.sleep(0.3)
     press(flow, Qt.Key.Key_Return)
     await over(flow, until)
     told = "54 approved, 1 already denied by bob, 1 withdrawn."
-    assert banner(flow, "burstSummary") == told
+    await tells(flow, until, "burstSummary", told)
     assert verdicts(calls) == {"approve": 54, "deny": 1, "withdrawn": 1, "none": 4}
     assert {n for n, one in enumerate(calls) if decision_of(one) is None} == {HIDDEN, *LONG}
     for number, one in enumerate(calls):
@@ -409,7 +413,7 @@ async def test_what_is_noticed_only_at_the_commit_is_told_the_same_way(flow, cal
     click(flow.window.approve)
     await over(flow, until)
     told = "54 approved, 1 already denied by bob, 1 withdrawn."
-    assert banner(flow, "burstSummary") == told
+    await tells(flow, until, "burstSummary", told)
     assert verdicts(calls) == {"approve": 54, "deny": 1, "withdrawn": 1, "none": 4}
     flow._bridge.arrived.connect(flow.take)
 
@@ -427,7 +431,7 @@ async def test_stop_leaves_the_rest_undecided(flow, calls, until):
     flow.run.moved.connect(lambda: flow.run.done == 20 and flow.stop())
     click(flow.window.approve)
     await over(flow, until)
-    assert banner(flow, "burstSummary") == "20 approved, 36 not decided."
+    await tells(flow, until, "burstSummary", "20 approved, 36 not decided.")
     assert verdicts(calls) == {"approve": 20, "none": 40}
     assert flow.window.approve.text() == "Approve 36"
     assert flow.arming.readiness(Act.APPROVE).need is not Need.READY
@@ -465,7 +469,7 @@ async def test_a_call_that_could_not_be_confirmed_stops_the_rest(flow, calls, un
     monkeypatch.setattr(Store, "commit", failing)
     click(flow.window.approve)
     await over(flow, until)
-    assert banner(flow, "burstSummary") == "5 approved, 1 not confirmed, 50 not decided."
+    await tells(flow, until, "burstSummary", "5 approved, 1 not confirmed, 50 not decided.")
     assert "disk full" in banner(flow, "burstFailure")
     assert verdicts(calls) == {"approve": 5, "none": 55}
 
@@ -501,7 +505,7 @@ async def test_all_are_denied_with_one_reason(flow, calls, until):
     editor.text.setPlainText("yesterday's prices")
     press(flow, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await over(flow, until)
-    assert banner(flow, "burstSummary") == "56 denied."
+    await tells(flow, until, "burstSummary", "56 denied.")
     assert verdicts(calls) == {"deny": 56, "none": 4}
     decision = decision_of(calls[0])
     assert decision is not None
