@@ -59,6 +59,34 @@ def test_what_cannot_be_used_is_kept_aside_whole_and_a_new_history_begins(path, 
         assert history.notices == []
 
 
+def test_a_search_follows_a_history_that_was_begun_anew(path):
+    with History.open() as history:
+        add(history, fact(1), fact(2))
+    with Search.open() as search:
+        assert search.count(Query()) == 2
+        path.rename(path.with_name("kept.db"))
+        assert search.count(Query()) == 2
+        with History.open() as history:
+            add(history, fact(3))
+        assert search.count(Query()) == 1
+
+
+def test_what_an_older_file_left_beside_is_never_played_into_a_new_one(path):
+    with History.open() as history:
+        add(history, fact(1), fact(2))
+        left = {end: path.with_name(path.name + end).read_bytes() for end in ("-wal", "-shm")}
+        assert left["-wal"]
+    path.unlink()
+    for end, raw in left.items():
+        path.with_name(path.name + end).write_bytes(raw)
+    with History.open() as history:
+        add(history, fact(3))
+    found = verify()
+    assert (found.intact, found.decisions, found.rows) == (True, 1, 2)
+    (kept,) = path.parent.glob("*.aside-*-wal")
+    assert kept.read_bytes() == left["-wal"]
+
+
 def test_two_files_kept_aside_in_one_second_are_both_kept(path):
     for content in (b"first" * 500, b"second" * 500, b"third" * 500):
         path.write_bytes(content)

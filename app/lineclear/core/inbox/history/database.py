@@ -28,6 +28,7 @@ _DAMAGED: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _CACHE_KIB: Final = 32 << 10
 _PRIMARY: Final = 0xFF
 """The part of an extended result code that names the kind."""
+_LOCK: Final = ".history.lock"
 _BESIDE: Final = ("-wal", "-shm", "-journal")
 
 _INDEXES: Final = {
@@ -123,6 +124,7 @@ def connect_or_set_aside(
     file beside it. SAY is given a sentence, and the path of what was kept aside. Gives the
     connection and the path of its file. Raises LineclearError (`history_unreadable`).
     """
+    identity = identity_of(path)
     try:
         return connect(path), path
     except Unusable as why:
@@ -132,29 +134,69 @@ def connect_or_set_aside(
                 raise
             say(f"{why.sentence} This one keeps its own in {path_text(beside)}.", path_text(path))
             return connect_or_set_aside(beside, say)
-        kept = set_aside(path)
-        say(
-            f"{why.sentence} It is kept as {path_text(kept)}, and a new history begins; what the"
-            " stores still hold is found again.",
-            path_text(kept),
-        )
+        kept = set_aside(path, identity)
+        if kept is not None:
+            say(kept_sentence(why, kept), path_text(kept))
         return connect(path), path
 
 
-def set_aside(path: Path) -> Path:
+def kept_sentence(why: Unusable, kept: Path) -> str:
+    """Tell of a file that was kept aside."""
+    return (
+        f"{why.sentence} It is kept as {path_text(kept)}, and a new history begins; what the"
+        " stores still hold is found again."
+    )
+
+
+def set_aside(path: Path, identity: tuple[int, int]) -> Path | None:
     """Give a file that cannot be used a name of its own, with what SQLite keeps beside it.
 
-    Raises LineclearError (`history_unreadable`) where it cannot be renamed.
+    IDENTITY (`identity_of`) is that of the file that was found unusable; None where another one
+    stands there now, because another process was faster. Raises LineclearError
+    (`history_unreadable`) where it cannot be renamed.
     """
-    kept = next(name for name in _names_aside(path) if not _stands(name))
     try:
-        path.rename(kept)
-        for end in _BESIDE:
-            with contextlib.suppress(FileNotFoundError):
-                path.with_name(path.name + end).rename(kept.with_name(kept.name + end))
+        with _alone(path):
+            if identity_of(path) != identity:
+                return None
+            kept = next(name for name in _names_aside(path) if not _stands(name))
+            _rename_beside(path, kept)
+            os.rename(path, kept)
     except OSError as why:
         raise _unreadable(path, why.strerror or str(why)) from why
     return kept
+
+
+def identity_of(path: Path) -> tuple[int, int]:
+    """Tell one file from another that takes its name; (0, 0) where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino
+
+
+def _rename_beside(path: Path, kept: Path) -> None:
+    """Take away what SQLite keeps beside a file: it would be played into the next one."""
+    for end in _BESIDE:
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(path.with_name(path.name + end), kept.with_name(kept.name + end))
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Begin a history, or keep one aside, while no other process does."""
+    lock = path.with_name(_LOCK)
+    os.close(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600))
+    with told(path):
+        connection = sqlite3.connect(lock, timeout=BUSY_S, isolation_level=None)
+    try:
+        with told(path):
+            # An empty database serves as a lock that is free when its holder dies.
+            connection.execute("BEGIN EXCLUSIVE")
+        yield
+    finally:
+        connection.close()
 
 
 def _names_aside(path: Path) -> Iterator[Path]:
@@ -288,7 +330,11 @@ def _make(path: Path) -> None:
         os.close(os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         try:
             _fill(draft, path)
-            _put(draft, path)
+            with _alone(path):
+                if not os.path.lexists(path):
+                    kept = next(name for name in _names_aside(path) if not _stands(name))
+                    _rename_beside(path, kept)
+                    os.rename(draft, path)
         finally:
             for end in ("", *_BESIDE):
                 with contextlib.suppress(FileNotFoundError):
@@ -312,18 +358,6 @@ def _fill(draft: Path, path: Path) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
     finally:
         connection.close()
-
-
-def _put(draft: Path, path: Path) -> None:
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        # Another process was faster: its history counts.
-        return
-    except OSError:
-        # No hard links there.
-        if not os.path.lexists(path):
-            os.rename(draft, path)
 
 
 def _absent(path: Path) -> NothingPending:

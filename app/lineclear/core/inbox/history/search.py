@@ -17,6 +17,7 @@ from lineclear.core.inbox.history.query import Query, Term
 from lineclear.core.ledger.records import format_instant
 
 PAGE: Final = 200
+_NOWHERE: Final = (0, 0)
 _MOST_VALUES: Final = 200
 """Different tools, agents or persons that a word may stand for before texts are compared."""
 _LONGEST_WORD: Final = 1000
@@ -94,10 +95,14 @@ class Bucket:
 
 @dataclass(slots=True)
 class Search:
-    """Reads a history through a connection of its own; one call at a time, from any thread."""
+    """Reads a history through a connection of its own; one call at a time, from any thread.
+
+    Follows the file: one that was kept aside and begun anew is read as it stands then.
+    """
 
     path: Path
     _connection: sqlite3.Connection
+    _identity: tuple[int, int]
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
@@ -108,7 +113,7 @@ class Search:
         LineclearError (`history_unreadable`).
         """
         path = database.history_path() if path is None else path
-        return cls(path, database.connect_to_read(path))
+        return cls(path, database.connect_to_read(path), database.identity_of(path))
 
     def close(self) -> None:
         """Close; a search that runs ends first."""
@@ -211,12 +216,21 @@ class Search:
 
     def _rows(self, sql: str, values: list[Any]) -> list[tuple[Any, ...]]:
         with self._lock, database.told(self.path):
+            self._follow()
             try:
                 return self._connection.execute(sql, values).fetchall()
             except sqlite3.OperationalError as why:
                 if getattr(why, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
                     raise LineclearError("The search was stopped.", code="interrupted") from why
                 raise
+
+    def _follow(self) -> None:
+        """Read what stands there now, where the history was kept aside and begun anew."""
+        now = database.identity_of(self.path)
+        if now not in (self._identity, _NOWHERE):
+            fresh = database.connect_to_read(self.path)
+            self._connection.close()
+            self._connection, self._identity = fresh, now
 
     def _statement(self, query: Query, after: Cursor | None, limit: int) -> tuple[str, list[Any]]:
         where, values = self._where(query)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -11,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import secrets
 from lineclear.core.inbox.history import chain, database, merging, retention
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, detail_text, kept
@@ -53,6 +51,7 @@ class History:
         self._looks: dict[str, str] = {}
         self._identity: tuple[int, int] = (0, 0)
         self._opened = 0
+        self._aside: list[str] = []
         self._open()
 
     @classmethod
@@ -260,33 +259,25 @@ class History:
                     return work(self._connection)
             except database.Unusable as why:
                 log.info("the history is kept aside: %s", why.sentence)
+                identity = self._identity
                 self._close()
-                if not self._moved():
-                    kept_as = database.set_aside(self.path)
-                    self.notices.append(
-                        f"{why.sentence} It is kept as {path_text(kept_as)}, and a new history"
-                        " begins; what the stores still hold is found again."
-                    )
+                kept_as = database.set_aside(self.path, identity)
+                if kept_as is not None:
+                    self._say(database.kept_sentence(why, kept_as), path_text(kept_as))
                 self._open()
                 with database.transaction(self._connection, self.path):
                     return work(self._connection)
 
     def _moved(self) -> bool:
         """Tell whether another file, or none, stands where ours was opened."""
-        try:
-            status = os.stat(self.path)
-        except OSError:
-            return True
-        return (status.st_dev, status.st_ino) != self._identity
+        return database.identity_of(self.path) != self._identity
+
+    def _say(self, sentence: str, kept_as: str) -> None:
+        self.notices.append(sentence)
+        self._aside.append(kept_as)
 
     def _open(self) -> None:
-        aside: list[str] = []
-
-        def say(sentence: str, where: str) -> None:
-            self.notices.append(sentence)
-            aside.append(where)
-
-        self._connection, self.path = database.connect_or_set_aside(self._wanted, say)
+        self._connection, self.path = database.connect_or_set_aside(self._wanted, self._say)
         try:
             quick = database.connect(self.path, busy_s=_INTENT_WAITS_S)
         except BaseException:
@@ -295,24 +286,17 @@ class History:
         with self._intending:
             self._quick = quick
         try:
-            status = os.stat(self.path)
-            self._identity = (status.st_dev, status.st_ino)
+            self._identity = database.identity_of(self.path)
             self._known, self._looks = {}, {}
             self._opened += 1
             with database.told(self.path):
                 found = self._connection.execute("SELECT origin FROM here").fetchone()
             if found is None:
                 with database.transaction(self._connection, self.path):
-                    found = self._begin(aside)
+                    found = self._begin()
             self.origin = str(found[0])
             with database.told(self.path):
                 self._looks = dict(self._connection.execute("SELECT store, stamp FROM looks"))
-        except OSError as why:
-            self._close()
-            raise LineclearError(
-                f"The history {path_text(self.path)} cannot be opened: {why.strerror}.",
-                code="history_unreadable",
-            ) from why
         except BaseException:
             self._close()
             raise
@@ -324,7 +308,7 @@ class History:
         with self._intending:
             self._quick.close()
 
-    def _begin(self, aside: list[str]) -> tuple[str]:
+    def _begin(self) -> tuple[str]:
         """Write the first row of a new chain, unless another program was faster."""
         found: tuple[str] | None = self._connection.execute("SELECT origin FROM here").fetchone()
         if found is not None:
@@ -338,7 +322,8 @@ class History:
         )
         told = [
             replace(begun, kind=Kind.SET_ASIDE.value, detail=kept("detail", detail_text(file=file)))
-            for file in aside
+            for file in self._aside
         ]
+        self._aside = []
         chain.append(self._connection, origin, [begun, *told])
         return (origin,)
