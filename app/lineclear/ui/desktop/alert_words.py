@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import words
 
+_NO_CLOCK = datetime(1970, 1, 2, tzinfo=UTC)
+"""A file or a clock of before this says nothing."""
 NAMED = 3
 """Agents named in one notification; the others are counted."""
 
@@ -28,9 +30,8 @@ def agents(rows: Iterable[Row]) -> str:
 
 def oldest(rows: Iterable[Row], now: datetime) -> str:
     """How long the oldest of these calls has waited: `oldest 3 min`; "" where no clock tells."""
-    known = [at for row in rows if (at := row.asked_at or row.file_time) is not None]
-    # A file or a clock of 1970 says nothing.
-    asked = min((at for at in known if at.timestamp() > 86_400), default=None)
+    known = (row.asked_at or row.file_time for row in rows)
+    asked = min((at for at in known if at is not None and at > _NO_CLOCK), default=None)
     if asked is None:
         return ""
     return f"oldest {words.duration((now - asked).total_seconds())}"

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, auto
+from itertools import islice
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
 from lineclear.ui import offers
-from lineclear.ui.desktop import alert_words as told
+from lineclear.ui.desktop import alert_words
 
 BURST_S = 1.5
 """New calls within this time after the first are one burst, and one notification."""
@@ -82,7 +83,7 @@ class Alerts:
         """Calls that wait or may have run, by id."""
         self._ends: list[tuple[datetime, str]] = []
         self._news: dict[Cause, dict[str, None]] = {cause: {} for cause in Cause}
-        self._told: dict[tuple[str, Cause], None] = {}
+        self._told: dict[Cause, dict[str, None]] = {cause: {} for cause in Cause}
         self._about: set[str] = set()
         """The calls of the last notification that are still open."""
         self.standing = False
@@ -107,7 +108,7 @@ class Alerts:
     def returned(self, row_ids: Iterable[str]) -> None:
         """Calls that were put off wait again: news, told once more."""
         for row_id in row_ids:
-            self._told.pop((row_id, Cause.NEW), None)
+            self._told[Cause.NEW].pop(row_id, None)
             if row_id in self._open:
                 self._happened(row_id, Cause.NEW)
         self.step()
@@ -130,10 +131,10 @@ class Alerts:
             heapq.heappush(self._ends, (row.expires_at, row.id))
 
     def _happened(self, row_id: str, cause: Cause) -> None:
-        if (row_id, cause) in self._told:
+        if row_id in self._told[cause]:
             return
         if not self._complete:
-            self._remember(row_id, cause)
+            self._told[cause][row_id] = None
             return
         self._news[cause][row_id] = None
         if self._since is None:
@@ -145,11 +146,6 @@ class Alerts:
             for news in self._news.values():
                 news.pop(row_id, None)
             self._about.discard(row_id)
-
-    def _remember(self, row_id: str, cause: Cause) -> None:
-        self._told[(row_id, cause)] = None
-        while len(self._told) > REMEMBERED * len(Cause):
-            del self._told[next(iter(self._told))]
 
     # --- What the operator does -----------------------------------------------------------------
 
@@ -189,9 +185,12 @@ class Alerts:
 
     def _know(self) -> None:
         for cause, news in self._news.items():
-            for row_id in news:
-                self._remember(row_id, cause)
-            news.clear()
+            if news:
+                told = self._told[cause]
+                told.update(news)
+                news.clear()
+                for oldest in list(islice(told, max(len(told) - REMEMBERED, 0))):
+                    del told[oldest]
         self._since = None
 
     def _take_down(self) -> None:
@@ -254,7 +253,7 @@ class Alerts:
 
     def _ending(self, row_id: str) -> None:
         # Also of a call that waited before the window opened.
-        if (row_id, Cause.EXPIRES) not in self._told:
+        if row_id not in self._told[Cause.EXPIRES]:
             self._news[Cause.EXPIRES][row_id] = None
             if self._since is None:
                 self._since = self._clock()
@@ -284,17 +283,19 @@ class Alerts:
         ending, flagged = self._rows(Cause.EXPIRES), self._rows(Cause.STOP)
         parts: list[tuple[str, str]] = []
         if uncertain:
-            parts.append((told.may_have_run(len(uncertain)), told.agents(uncertain)))
+            parts.append((alert_words.may_have_run(len(uncertain)), alert_words.agents(uncertain)))
         if ending:
             soonest = min(row.expires_at for row in ending if row.expires_at is not None)
             left = (soonest - now).total_seconds()
-            parts.append((told.expiring(len(ending), left), told.agents(ending)))
-        red = told.flagged(len(flagged)) if flagged else ""
+            parts.append((alert_words.expiring(len(ending), left), alert_words.agents(ending)))
+        red = alert_words.flagged(len(flagged)) if flagged else ""
         if rows:
-            parts.append((told.waiting(len(rows)), told.agents(rows)))
+            parts.append((alert_words.waiting(len(rows)), alert_words.agents(rows)))
         (title, who), *others = parts
-        rest = (red, *(other for other, _ in others)) if others else (told.oldest(rows, now),)
-        body = told.joined((who, *rest) if others else (red, who, *rest))
+        rest = (
+            (red, *(other for other, _ in others)) if others else (alert_words.oldest(rows, now),)
+        )
+        body = alert_words.joined((who, *rest) if others else (red, who, *rest))
         return Alert(title, body, urgent=bool(uncertain or ending or flagged))
 
 
