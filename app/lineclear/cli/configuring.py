@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from lineclear.cli import trusting
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
@@ -22,10 +23,10 @@ from lineclear.core.inbox.settings import (
     LaunchSetting,
     Settings,
     load,
-    save,
     settings_path,
     too_wide,
 )
+from lineclear.core.inbox.settings_change import change
 
 _BRACED: Final = re.compile(r"\{\w+\}?")
 
@@ -40,8 +41,10 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             _print_value(path, terminal, as_json=options.json)
         case "get":
             _print_value(_value(load(), options.key), terminal, as_json=options.json)
+        case "trust":
+            return trusting.run(options, terminal)
         case _:
-            save(_changed(options, load()))
+            change(lambda now: _changed(options, now))
             if options.action == "set-launch":
                 _note_odd_placeholders(options.argv, terminal)
     return Exit.DONE

@@ -415,6 +415,16 @@ def _machine(commands: Commands[Parser]) -> None:
     launch.add_argument("argv", nargs="+", metavar="PROGRAM [ARGUMENT ...]")
     unlaunch = _add(actions, "remove-launch", "remove the resume command of an agent or a source")
     _add_launch_target(unlaunch)
+    trust = _add(
+        actions,
+        "trust",
+        "show the command that a run proposes in its resume.toml, and let it count",
+        description="Show exactly what a run proposes to be resumed with (its resume.toml), and\n"
+        "copy that into the settings, for this run's folder alone. What the file\n"
+        "says later changes nothing.",
+    )
+    trust.add_argument("store", metavar="STORE", help="the run's folder, or a store in it")
+    trust.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
 
     _add(
         commands,

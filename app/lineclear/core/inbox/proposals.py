@@ -63,6 +63,23 @@ def trusted(settings: Settings, proposal: LaunchSetting) -> Settings:
     return settings.model_copy(update={"launch": (proposal, *kept)})
 
 
+def accepted(settings: Settings, proposal: LaunchSetting) -> LaunchSetting | None:
+    """Give the command that stands in SETTINGS for the run of PROPOSAL alone, None for none."""
+    return next(
+        (
+            one
+            for one in settings.launch
+            if (one.agent, one.source) == (proposal.agent, proposal.source)
+        ),
+        None,
+    )
+
+
+def same_command(one: LaunchSetting, other: LaunchSetting) -> bool:
+    """Whether both start the same program, in the same folder, with the same environment."""
+    return (one.argv, one.cwd, one.env) == (other.argv, other.cwd, other.env)
+
+
 def _parsed(raw: bytes, folder: Path, path: Path) -> LaunchSetting:
     try:
         document = tomllib.loads(raw.decode("utf-8"))

@@ -20,6 +20,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.inbox import quiet_hours
 from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
 from lineclear.core.places import absolute, default_source, home
@@ -109,6 +110,15 @@ class Settings(BaseModel):
     after_decision: Literal["stay", "next"] = "stay"
     hold_s: Literal[0, 3, 5] = 0
     """Seconds in which a word given in the window can be taken back before anything is written."""
+    presence: bool = True
+    """Colleagues who watch the same folder are told which call is read here."""
+    quiet_hours: str | None = Field(default=None, pattern=quiet_hours.PATTERN)
+    """No notification from the first to the second, local time, as "22:00-07:00"; None: never."""
+    theme: Literal["system", "light", "dark"] = "system"
+    row_height: Literal[24, 28, 40] = 28
+    """Pixels of one row of the table."""
+    reduced_motion: bool = False
+    """Nothing moves by itself: the line that shows how far a button is stands still."""
 
 
 def settings_path(folder: Path | None = None) -> Path:
@@ -122,8 +132,8 @@ def load(folder: Path | None = None) -> Settings:
     Raises LineclearError (`settings_damaged`, `settings_unreadable`) naming the file.
     """
     path = settings_path(folder)
-    raw = _read(path)
-    return Settings() if raw is None else _parse(raw, path)
+    raw = read_raw(path)
+    return Settings() if raw is None else parse(raw, path)
 
 
 def save(settings: Settings, folder: Path | None = None) -> None:
@@ -133,18 +143,27 @@ def save(settings: Settings, folder: Path | None = None) -> None:
     (`settings_damaged`). Raises LineclearError (`settings_unwritable`) and NotConfirmed.
     """
     path = settings_path(folder)
-    standing = _read(path)
+    standing = read_raw(path)
     if standing is not None:
-        _parse(standing, path)
+        parse(standing, path)
+    write_raw(encoded(settings, path), path)
+
+
+def encoded(settings: Settings, path: Path) -> bytes:
+    """Give the text of the file; raises LineclearError (`settings_unwritable`)."""
     try:
         # What was never set stays absent, so that later defaults apply.
         document = settings.model_dump(mode="json", exclude_unset=True)
-        raw = jsontext.pretty({"v": settings.v, **document}) + b"\n"
+        return jsontext.pretty({"v": settings.v, **document}) + b"\n"
     except (PydanticSerializationError, ValueError) as why:
         raise LineclearError(
             f"The settings were not saved: {path} can hold UTF-8 text only.",
             code="settings_unwritable",
         ) from why
+
+
+def write_raw(raw: bytes, path: Path) -> None:
+    """Put these bytes in the file's place, durable; LineclearError (`settings_unwritable`)."""
     # A settings file kept elsewhere through a symlink stays a symlink.
     target = Path(os.path.realpath(path))
     try:
@@ -161,7 +180,11 @@ def save(settings: Settings, folder: Path | None = None) -> None:
         os.close(folder_fd)
 
 
-def _read(path: Path) -> bytes | None:
+def read_raw(path: Path) -> bytes | None:
+    """Give the file's bytes, None where there is no file.
+
+    Raises LineclearError (`settings_damaged` for one that is too large, `settings_unreadable`).
+    """
     # A person may keep the file elsewhere, through a symlink; whatever it is, reading never hangs.
     try:
         return read_file(os.path.realpath(path), max_bytes=_MAX_BYTES, others_may_write=True).raw
@@ -176,21 +199,35 @@ def _read(path: Path) -> bytes | None:
         ) from why
 
 
-def _damaged(path: Path, why: str) -> LineclearError:
-    return LineclearError(
-        f"The settings in {path} cannot be understood: {why}. Mend the file or move it away.",
-        code="settings_damaged",
-    )
+def _damaged(path: Path, why: str) -> SettingsDamaged:
+    return SettingsDamaged(path, why)
 
 
-def _parse(raw: bytes, path: Path) -> Settings:
+class SettingsDamaged(LineclearError):
+    """A settings file that cannot be understood; `why` is the reason alone."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(
+            f"The settings in {visible_line(str(path))} cannot be understood: {why}."
+            " Mend the file or move it away.",
+            code="settings_damaged",
+        )
+        self.why = why
+        self.newer = False
+        """A later version of this program wrote it: it is sound, and not ours to move."""
+
+
+def parse(raw: bytes, path: Path) -> Settings:
+    """Understand the file's bytes; raises SettingsDamaged."""
     try:
         document = jsontext.parse(raw)
     except Unreadable as why:
         raise _damaged(path, why.sentence.rstrip(".")) from why
     version = document.get("v", VERSION)
     if isinstance(version, int) and version > VERSION:
-        raise _damaged(path, f"it is of version {version}, this program knows {VERSION}")
+        newer = _damaged(path, f"it is of version {version}, this program knows {VERSION}")
+        newer.newer = True
+        raise newer
     try:
         settings = Settings.model_validate_json(raw, strict=True)
     except ValidationError as why:

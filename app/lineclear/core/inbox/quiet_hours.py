@@ -1,0 +1,29 @@
+"""The hours of a day in which an operator wants no notification, written "22:00-07:00"."""
+
+from __future__ import annotations
+
+from datetime import datetime, time
+
+PATTERN = r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
+
+
+def bounds(hours: str) -> tuple[time, time]:
+    """Give the first and the last minute's end of HOURS, which follow `PATTERN`."""
+    begin, _, end = hours.partition("-")
+    return time.fromisoformat(begin), time.fromisoformat(end)
+
+
+def written(begin: time, end: time) -> str:
+    """Write them as the settings hold them."""
+    return f"{begin:%H:%M}-{end:%H:%M}"
+
+
+def silent(hours: str | None, now: datetime) -> bool:
+    """Whether NOW, local time, lies within; equal bounds are the whole day."""
+    if hours is None:
+        return False
+    begin, end = bounds(hours)
+    at = now.time().replace(tzinfo=None)
+    if begin < end:
+        return begin <= at < end
+    return at >= begin or at < end
