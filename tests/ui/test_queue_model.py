@@ -321,7 +321,7 @@ def test_texts_are_made_while_nothing_arrives(model, qtbot):
     model.apply(Diff(added=tuple(a_row(number) for number in range(1, 400))))
     assert model._texts.cold()
     qtbot.waitUntil(lambda: not model._texts.cold(), timeout=10_000)
-    assert len(model._texts._hay) == 399
+    assert len(model._known.index.holding("send_refund")) == 399
     model.apply(Diff(changed=(a_row(7, tool="other"),)))
     model.set_scope(Scope(filter=parse_filter("tool:other other")))
     assert [model.id_at(place) for place in range(model.rowCount())] == [row_id(7)]

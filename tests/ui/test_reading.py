@@ -568,4 +568,4 @@ def test_bad_inputs_are_searched_and_previewed_without_failing():
         assert all(char in "\n " or char.isprintable() for char in shown)
         row = a_row(1, arguments={"raw": raw.decode("utf-8", "replace")})
         assert all(char == " " or char.isprintable() for char in cells.preview(row.arguments))
-        parse_filter("x").matches(row, cells.haystack, NOW)
+        parse_filter("x").matches(row, NOW)

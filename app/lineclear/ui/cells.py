@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
 from enum import IntEnum
 from itertools import islice
-from math import inf
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
@@ -209,51 +208,3 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.PROCESS: lambda row, _now: words.PROCESS_WORDS[row.process],
     Column.EXPIRES: _expires,
 }
-
-_STATE_RANK = {state: rank for rank, state in enumerate(State)}
-
-
-# Plain numbers, what is unknown last: Python orders those several times faster than pairs.
-def _number(value: int | None) -> float:
-    return inf if value is None else value
-
-
-def _moments(rows: Sequence[Row]) -> list[float]:
-    return [
-        inf if at is None else at.timestamp()
-        for row in rows
-        for at in (row.ended_at if row.closed else row.asked_at or row.file_time,)
-    ]
-
-
-def _folded(texts: list[str]) -> list[str]:
-    # Tools and agents are few: each is folded once.
-    known = {text: text.casefold() for text in set(texts)}
-    return [known[text] for text in texts]
-
-
-_KEYS: dict[int, Callable[[Sequence[Row]], list[Any]]] = {
-    Column.STATE: lambda rows: [_STATE_RANK[row.state] for row in rows],
-    Column.TOOL: lambda rows: _folded([row.tool or "" for row in rows]),
-    Column.ARGUMENTS: lambda rows: [preview(row.arguments).casefold() for row in rows],
-    Column.AGENT: lambda rows: _folded([row.agent for row in rows]),
-    # The oldest waits longest: ascending by time is the order of an inbox.
-    Column.AGE: _moments,
-    Column.ITERATION: lambda rows: [_number(row.counters.iteration) for row in rows],
-    Column.CALLS: lambda rows: [_number(row.counters.tool_calls) for row in rows],
-    Column.TOKENS: lambda rows: [_number(row.counters.tokens) for row in rows],
-    Column.PROCESS: lambda rows: [row.process.value for row in rows],
-    Column.EXPIRES: lambda rows: [
-        inf if row.expires_at is None else row.expires_at.timestamp() for row in rows
-    ],
-}
-
-
-def sort_keys(rows: Sequence[Row], column: int) -> list[Any]:
-    """Give what orders rows by one column, of many at once; equal ones need a second key."""
-    return _KEYS[column](rows)
-
-
-def sort_key(row: Row, column: int) -> Any:
-    """Give what orders one row by one column."""
-    return _KEYS[column]((row,))[0]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
+from lineclear.ui.row_index import RowIndex
 
 _WORD = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S*))', re.IGNORECASE)
 _LENGTH = re.compile(r"([<>]?)(\d{1,6})([smhd]?)")
@@ -26,13 +28,6 @@ CHIP_NAMES = {
     "ran-before": "repeats_finished_call",
 }
 """What the table calls some warnings, with their codes."""
-
-Haystacks = Callable[[Sequence[Row]], Mapping[str, str]]
-"""Gives case-folded texts by id, of at least the rows that are asked for."""
-
-
-def _no(_row: Row) -> bool:
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +63,34 @@ class Filter:
         return any(term.field == "" for term in self.terms)
 
     @property
+    def asks_what_is_new(self) -> bool:
+        """Whether it has to be known what nobody looked at yet."""
+        return any(term.field == "is" and term.text == "new" for term in self.terms)
+
+    @property
     def timed(self) -> bool:
         """Whether what matches changes as time goes on."""
         return any(term.field in TIME_FIELDS for term in self.terms)
 
-    def matches(self, row: Row, haystack: Callable[[Row], str], now: datetime) -> bool:
-        """Tell whether ROW meets every term; HAYSTACK gives its case-folded text."""
-        return bool(self.kept([row], lambda rows: {one.id: haystack(one) for one in rows}, now))
+    def matches(self, row: Row, now: datetime, *, new: bool = False) -> bool:
+        """Tell whether ROW meets every term; NEW: nobody looked at it yet."""
+        index = RowIndex()
+        index.put(row)
+        index.make_text(row)
+        return bool(self.hits(index, now, {0} if new else set()))
 
-    def kept(
-        self,
-        rows: list[Row],
-        haystacks: Haystacks,
-        now: datetime,
-        is_new: Callable[[Row], bool] = _no,
-    ) -> list[Row]:
-        """Give those of ROWS that meet every term; IS_NEW tells what nobody looked at yet."""
-        if self.wrong:
-            return []
-        # What costs least comes first and leaves less to the others.
-        for term in sorted(self.terms, key=lambda one: one.field == ""):
-            rows = _kept(term, rows, haystacks, now, is_new)
-        return rows
+    def hits(self, index: RowIndex, now: datetime, new: Container[int] = ()) -> set[int]:
+        """Give the slots of INDEX that meet every term; NEW: those that nobody looked at yet.
+
+        Only texts that are made are searched.
+        """
+        found: set[int] | None = set() if self.wrong else None
+        for term in self.terms:
+            hit = set(_hits(term, index, now, new))
+            if term.negative:
+                hit = set(range(len(index))) - hit
+            found = hit if found is None else found & hit
+        return set(range(len(index))) if found is None else found
 
     def narrows(self, other: Filter) -> bool:
         """Whether nothing meets this that does not meet OTHER: a letter was added, or a word."""
@@ -198,38 +199,37 @@ _SYNTAX = {
 # --- Matching -------------------------------------------------------------------------------------
 
 
-def _kept(
-    term: Term,
-    rows: list[Row],
-    haystacks: Haystacks,
-    now: datetime,
-    is_new: Callable[[Row], bool],
-) -> list[Row]:
-    text, unwanted = term.text, term.negative
+def _hits(term: Term, index: RowIndex, now: datetime, new: Container[int]) -> Iterable[int]:
+    text = term.text
     if term.field == "":
-        known = haystacks(rows)
-        if unwanted:
-            return [row for row in rows if text not in known[row.id]]
-        return [row for row in rows if text in known[row.id]]
-    if term.field in _VALUES:
-        # Few values for many rows: each is looked at once.
-        value_of = _VALUES[term.field]
-        found: dict[Hashable, bool] = {}
-        kept = []
-        for row in rows:
-            value = value_of(row)
-            hit = found.get(value)
-            if hit is None:
-                hit = found[value] = text in str(value).casefold()
-            if hit is not unwanted:
-                kept.append(row)
-        return kept
+        return index.holding(text)
     if term.field in TIME_FIELDS:
-        return [row for row in rows if _lasts(term, row, now) is not unwanted]
+        return _lasting(term, index, now)
     if term.field == "has":
-        return [row for row in rows if _has(text, row) is not unwanted]
-    holds = is_new if text == "new" else _IS[text]
-    return [row for row in rows if holds(row) is not unwanted]
+        return _with(index.values["warnings"], lambda value: _has(text, value))
+    if term.field == "is":
+        if text == "new":
+            return [slot for slot in range(len(index)) if slot in new]
+        name, wanted = _IS[text]
+        return _with(index.values[name], wanted)
+    return _with(index.values[term.field], lambda value: text in str(value).casefold())
+
+
+def _with(column: list[Any], wanted: Callable[[Any], bool]) -> list[int]:
+    # Few values for many rows: each is looked at once.
+    good = {value for value in set(column) if value is not None and wanted(value)}
+    return [slot for slot, value in enumerate(column) if value in good] if good else []
+
+
+def _lasting(term: Term, index: RowIndex, now: datetime) -> list[int]:
+    # Whatever compares with NaN is False: what has no time matches neither way.
+    if term.field == "age":
+        edge, column, after = now.timestamp() - term.seconds, index.asked, not term.more
+    else:
+        edge, column, after = now.timestamp() + term.seconds, index.expires, term.more
+    if after:
+        return [slot for slot, at in enumerate(column) if at > edge]
+    return [slot for slot, at in enumerate(column) if at < edge]
 
 
 def _implies(term: Term, old: Term) -> bool:
@@ -240,21 +240,13 @@ def _implies(term: Term, old: Term) -> bool:
     return longer and not term.negative and not old.negative
 
 
-_VALUES: dict[str, Callable[[Row], Hashable]] = {
-    "tool": lambda row: row.tool or "",
-    "agent": lambda row: row.agent,
-    "source": lambda row: row.source,
-    "state": lambda row: row.state.value,
-    "process": lambda row: row.process.value,
-    "kind": lambda row: row.kind,
-    "run": lambda row: row.run,
+_IS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "new": ("state", lambda _value: False),
+    "alive": ("process", lambda value: value == Process.ALIVE.value),
+    "dead": ("process", lambda value: value == Process.DEAD.value),
+    "foreign": ("system", lambda value: value != "lineclear"),
 }
-_IS: dict[str, Callable[[Row], bool]] = {
-    "new": _no,
-    "alive": lambda row: row.process is Process.ALIVE,
-    "dead": lambda row: row.process is Process.DEAD,
-    "foreign": lambda row: row.system != "lineclear",
-}
+"""The column that tells it, and which of its values."""
 _LEVELS = {"warning": Level.NOTE, "care": Level.CARE, "stop": Level.STOP}
 
 
@@ -262,20 +254,7 @@ def _code(text: str) -> str:
     return CHIP_NAMES.get(text, text).replace("-", "_")
 
 
-def _has(text: str, row: Row) -> bool:
+def _has(text: str, codes: tuple[str, ...]) -> bool:
     if text in _LEVELS:
-        return any(level_of(code) >= _LEVELS[text] for code in row.warnings)
-    return any(_code(text) in code for code in row.warnings)
-
-
-def _lasts(term: Term, row: Row, now: datetime) -> bool:
-    if term.field == "age":
-        asked = row.asked_at or row.file_time
-        if asked is None:
-            return False
-        seconds = (now - asked).total_seconds()
-    else:
-        if row.expires_at is None:
-            return False
-        seconds = (row.expires_at - now).total_seconds()
-    return seconds > term.seconds if term.more else seconds < term.seconds
+        return any(level_of(code) >= _LEVELS[text] for code in codes)
+    return any(_code(text) in code for code in codes)

@@ -11,6 +11,7 @@ from pathlib import Path
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.snooze import wakes_at
 from lineclear.ui.grouping import expires_soon_from
+from lineclear.ui.row_index import RowIndex
 from lineclear.ui.sections import Section, section_of
 from lineclear.ui.totals import RunTotals, Totals
 
@@ -21,10 +22,11 @@ class KnownRows:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
         self.rows: dict[str, Row] = {}
+        self.index = RowIndex()
         self.snoozed: dict[str, datetime] = {}
         """Until when the operator put calls off, by id; also of calls not known yet."""
-        self._section: dict[str, Section] = {}
-        self._by_section: dict[Section, dict[str, None]] = {section: {} for section in Section}
+        self._section: dict[int, Section] = {}
+        self._by_section: dict[Section, dict[int, None]] = {section: {} for section in Section}
         self._by_source: Counter[Path] = Counter()
         self._waiting = RunTotals()
         self._turns: list[tuple[float, str]] = []
@@ -35,11 +37,19 @@ class KnownRows:
 
     def section(self, row_id: str) -> Section | None:
         """The section that counts a row; None for one that is gone."""
-        return self._section.get(row_id)
+        return self._section.get(self.index.slots.get(row_id, -1))
+
+    def section_at(self, slot: int) -> Section | None:
+        """The section that counts the row in a slot."""
+        return self._section.get(slot)
+
+    def row_at(self, slot: int) -> Row:
+        """The row in a slot."""
+        return self.rows[self.index.ids[slot]]
 
     def counts(self) -> dict[Section, int]:
         """How many rows each section holds."""
-        return {section: len(ids) for section, ids in self._by_section.items()}
+        return {section: len(slots) for section, slots in self._by_section.items()}
 
     def source_count(self, source: Path) -> int:
         """How many open rows a source holds."""
@@ -47,14 +57,18 @@ class KnownRows:
 
     def in_section(self, section: Section) -> Iterable[Row]:
         """The rows that a section counts."""
-        return (self.rows[row_id] for row_id in self._by_section[section])
+        return (self.row_at(slot) for slot in self._by_section[section])
 
-    def shown_in(self, section: Section) -> list[str]:
-        """The ids that a section lists: history lists today's too."""
-        ids = list(self._by_section[section])
+    def shown_in(self, section: Section, source: Path | None) -> list[int]:
+        """The slots of what a section lists, of one source perhaps: history lists today's too."""
+        slots = list(self._by_section[section])
         if section is Section.HISTORY:
-            ids += self._by_section[Section.FINISHED]
-        return ids
+            slots += self._by_section[Section.FINISHED]
+        if source is None:
+            return slots
+        column = self.index.values["source"]
+        same = {path for path in set(column) if path == source}
+        return [slot for slot in slots if column[slot] in same]
 
     def wakes_at(self, row_id: str) -> datetime | None:
         """When a call that was put off comes back; None for one that was not."""
@@ -76,18 +90,18 @@ class KnownRows:
 
     # --- Changing -------------------------------------------------------------------------------
 
-    def put(self, row: Row) -> None:
-        """Take a row as it is now."""
+    def put(self, row: Row) -> int:
+        """Take a row as it is now; gives its slot."""
         self._uncount(row.id)
         self.rows[row.id] = row
-        section = section_of(row, self._now(), self.snoozed.get(row.id))
-        self._section[row.id] = section
-        self._by_section[section][row.id] = None
-        if not row.closed:
-            self._by_source[row.source] += 1
-        if section is Section.WAITING:
-            self._waiting.add(row)
-        self._expect(row, section)
+        slot = self.index.put(row)
+        self._count(row, slot)
+        return slot
+
+    def count_anew(self, row_id: str) -> None:
+        """Look in which section a row counts since time went on, or it was put off."""
+        self._uncount(row_id)
+        self._count(self.rows[row_id], self.index.slots[row_id])
 
     def uncount(self, row_id: str) -> None:
         """Count a row no longer; it is still known, for as long as it is shown."""
@@ -98,13 +112,25 @@ class KnownRows:
         """Forget a row."""
         self.uncount(row_id)
         self.rows.pop(row_id, None)
+        self.index.drop(row_id)
+
+    def _count(self, row: Row, slot: int) -> None:
+        section = section_of(row, self._now(), self.snoozed.get(row.id))
+        self._section[slot] = section
+        self._by_section[section][slot] = None
+        if not row.closed:
+            self._by_source[row.source] += 1
+        if section is Section.WAITING:
+            self._waiting.add(row)
+        self._expect(row, section)
 
     def _uncount(self, row_id: str) -> None:
-        section = self._section.pop(row_id, None)
+        slot = self.index.slots.get(row_id, -1)
+        section = self._section.pop(slot, None)
         if section is None:
             return
         row = self.rows[row_id]
-        self._by_section[section].pop(row_id, None)
+        self._by_section[section].pop(slot, None)
         if not row.closed:
             self._by_source[row.source] -= 1
         if section is Section.WAITING:

@@ -29,7 +29,7 @@ from lineclear.ui.scope import Scope
 from lineclear.ui.sections import CLOSED_SECTIONS, ONE_STATE, Section
 from lineclear.ui.sort_rule import Heading, SortRule, group_of_key, headings
 
-_NEWS = frozenset({State.PENDING, State.UNCERTAIN})
+_NEWS = frozenset({State.PENDING.value, State.UNCERTAIN.value})
 """States that a person has to see; all others are never bold."""
 Index = QModelIndex | QPersistentModelIndex
 
@@ -61,18 +61,19 @@ class RowTable(QAbstractTableModel):
         self._order = RowOrder(
             self, before_reset=self.rebuilding.emit, after_reset=self.rebuilt.emit
         )
-        self._texts = RowTexts(self._rows, now, self)
+        self._texts = RowTexts(self._rows, self._known.index, now, self)
         self._scope = Scope()
         self._rule = SortRule()
-        self._seen: set[str] = set()
-        self._tombstones: set[str] = set()
-        self._gone: set[str] = set()
+        # By slot, as all that is many is.
+        self._seen: set[int] = set()
+        self._tombstones: set[int] = set()
+        self._gone: set[int] = set()
         self.differs: Callable[[Row], int | None] = lambda _row: None
         """How many fields differ from the last approved call of this tool by this agent."""
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
         """How many rows are listed."""
-        return 0 if parent.isValid() else len(self._order.ids)
+        return 0 if parent.isValid() else len(self._order.slots)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
         """How many columns there are."""
@@ -82,25 +83,25 @@ class RowTable(QAbstractTableModel):
         self, index: Index, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
         """One cell."""
-        row_id = self._order.at(index.row()) if index.isValid() else None
-        if row_id is None:
+        slot = self._order.at(index.row()) if index.isValid() else None
+        if slot is None:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row_id, index.column())
+            return self._text(slot, index.column())
         if role == Role.ROW:
-            return self._rows[row_id]
+            return self._known.row_at(slot)
         if role == Role.UNSEEN:
-            return self.unseen(row_id)
+            return self._unseen(slot)
         if role == Role.TOMBSTONE:
-            return row_id in self._tombstones
+            return slot in self._tombstones
         if role == Role.DIFFERS:
-            return self.differs(self._rows[row_id])
+            return self.differs(self._known.row_at(slot))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(self._text(row_id, index.column()))
+            return tooltip(self._text(slot, index.column()))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self._spoken(row_id, index.column())
+            return self._spoken(slot, index.column())
         return None
 
     def headerData(  # noqa: N802
@@ -124,18 +125,19 @@ class RowTable(QAbstractTableModel):
         over = self._scope.section in CLOSED_SECTIONS
         return "Ended" if over and column == Column.AGE else cells.HEADINGS[Column(column)]
 
-    def _text(self, row_id: str, column: int) -> str:
-        if column == Column.STATE and row_id not in self._gone:
-            until = self.snoozed_until(row_id)
+    def _text(self, slot: int, column: int) -> str:
+        row = self._known.row_at(slot)
+        if column == Column.STATE and self._known.section_at(slot) is Section.SNOOZED:
+            until = self._known.wakes_at(row.id)
             if until is not None:
                 return f"Until {words.clock(until, self._now())}"
-        return self._texts.text(self._rows[row_id], column)
+        return self._texts.text(row, column)
 
-    def _spoken(self, row_id: str, column: int) -> str:
-        text = f"{self._heading(column)}: {self._text(row_id, column) or 'none'}"
+    def _spoken(self, slot: int, column: int) -> str:
+        text = f"{self._heading(column)}: {self._text(slot, column) or 'none'}"
         if column != Column.STATE or not self._rule.grouped:
             return text
-        return f"{HEADINGS[group_of_key(self._order.keys[row_id])]}. {text}"
+        return f"{HEADINGS[group_of_key(self._order.keys[slot])]}. {text}"
 
     # --- What is listed -------------------------------------------------------------------------
 
@@ -153,25 +155,27 @@ class RowTable(QAbstractTableModel):
         """Give the headings of the groups that hold rows, from the top."""
         if not self.grouped:
             return []
-        over = [self.position(row_id) for row_id in self._tombstones]
+        over = [self._order.position(slot) for slot in self._tombstones]
         return headings(self._order, [place for place in over if place is not None])
 
     def group_words(self, position: int) -> str:
         """The heading of the group of the row at a position; "" without groups."""
-        row_id = self._order.at(position) if self.grouped else None
-        return "" if row_id is None else HEADINGS[group_of_key(self._order.keys[row_id])]
+        slot = self._order.at(position) if self.grouped else None
+        return "" if slot is None else HEADINGS[group_of_key(self._order.keys[slot])]
 
     def id_at(self, position: int) -> str | None:
         """The id that is listed at a position."""
-        return self._order.at(position)
+        slot = self._order.at(position)
+        return None if slot is None else self._known.index.ids[slot]
 
     def position(self, row_id: str) -> int | None:
         """Where an id is listed."""
-        return self._order.position(row_id)
+        slot = self._known.index.slots.get(row_id)
+        return None if slot is None else self._order.position(slot)
 
-    def unseen(self, row_id: str) -> bool:
+    def _unseen(self, slot: int) -> bool:
         """Whether a row is news that nobody had in the pane."""
-        return row_id not in self._seen and self._rows[row_id].state in _NEWS
+        return slot not in self._seen and self._known.index.values["state"][slot] in _NEWS
 
     def snoozed_until(self, row_id: str) -> datetime | None:
         """Until when a row is put off; None for one that is not."""

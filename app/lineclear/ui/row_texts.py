@@ -6,14 +6,38 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from math import inf, isnan
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
 from lineclear.ui import cells
 from lineclear.ui.cells import Column
+from lineclear.ui.row_index import RowIndex
 
+_RANK = {state.value: rank for rank, state in enumerate(State)}
+
+
+def _folded(value: Any) -> str:
+    return str(value).casefold()
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_SHARED: dict[int, tuple[str, Callable[[Any], Any]]] = {
+    Column.STATE: ("state", _RANK.get),
+    Column.TOOL: ("tool", _folded),
+    Column.AGENT: ("agent", _folded),
+    Column.PROCESS: ("process", _same),
+    Column.ITERATION: ("iteration", _same),
+    Column.CALLS: ("calls", _same),
+    Column.TOKENS: ("tokens", _same),
+}
+"""Columns whose values many rows share: what the index calls them, and what orders a value."""
 _PASSES = frozenset({Column.AGE, Column.EXPIRES})
 """Columns whose words change with the time."""
 QUIET_MS = 150
@@ -32,13 +56,19 @@ class RowTexts(QObject):
     """Keeps texts by id until their row changes; made when asked for, or when nothing arrives."""
 
     def __init__(
-        self, rows: Mapping[str, Row], now: Callable[[], datetime], parent: QObject
+        self,
+        rows: Mapping[str, Row],
+        index: RowIndex,
+        now: Callable[[], datetime],
+        parent: QObject,
     ) -> None:
         super().__init__(parent)
+        # Kept alive with this: a timer's turn could else outlive it.
+        self._parent = parent
         self._rows = rows
+        self._index = index
         self._now = now
         self._cells: dict[int, dict[str, str]] = {column: {} for column in Column}
-        self._hay: dict[str, str] = {}
         self._cold: deque[str] = deque()
         self._awaited: Callable[[], None] | None = None
         self._timer = QTimer(self)
@@ -52,7 +82,6 @@ class RowTexts(QObject):
 
     def forget(self, row_id: str) -> None:
         """A row is gone."""
-        self._hay.pop(row_id, None)
         for known in self._cells.values():
             known.pop(row_id, None)
 
@@ -66,26 +95,21 @@ class RowTexts(QObject):
             text = known[row.id] = cells.text(row, column, self._now())
         return text
 
-    def haystacks(self, rows: Sequence[Row]) -> Mapping[str, str]:
-        """Give case-folded texts that the filter searches, by id, of at least these rows."""
-        known = self._hay
-        for row in rows:
-            if row.id not in known:
-                known[row.id] = cells.haystack(row)
-        return known
-
-    def key(self, row: Row, column: int) -> Any:
-        """What orders a row by one column."""
-        if column == Column.ARGUMENTS:
-            return self.text(row, column).casefold()
-        return cells.sort_key(row, column)
-
-    def keys(self, ids: Sequence[str], column: int) -> list[Any]:
+    def keys(self, slots: Sequence[int], column: int) -> list[Any]:
         """What orders rows by one column, of many at once."""
-        rows = self._rows
+        index = self._index
         if column == Column.ARGUMENTS:
-            return [self.text(rows[row_id], column).casefold() for row_id in ids]
-        return cells.sort_keys([rows[row_id] for row_id in ids], column)
+            rows = (self._rows[index.ids[slot]] for slot in slots)
+            return [self.text(row, column).casefold() for row in rows]
+        if column == Column.AGE:
+            # The oldest waits longest: ascending by time is the order of an inbox.
+            return [index.since[slot] for slot in slots]
+        if column == Column.EXPIRES:
+            return [inf if isnan(at := index.expires[slot]) else at for slot in slots]
+        shared, key_of = _SHARED[column]
+        values = index.values[shared]
+        known = {value: key_of(value) for value in set(values)}
+        return [known[values[slot]] for slot in slots]
 
     # --- Before somebody asks -------------------------------------------------------------------
 
@@ -105,6 +129,11 @@ class RowTexts(QObject):
             self._awaited = act
             self._timer.start(0)
 
+    def make_all(self) -> None:
+        """Make what is still to be made, now."""
+        while self._cold:
+            self._make()
+
     def await_nothing(self) -> None:
         """What was to be done when all texts are made is wanted no longer."""
         self._awaited = None
@@ -119,12 +148,15 @@ class RowTexts(QObject):
         end = time.perf_counter() + (HURRIED_S if hurried else TURN_S)
         while self._cold and time.perf_counter() < end:
             for _ in range(min(_LOOK_EVERY, len(self._cold))):
-                row = self._rows.get(self._cold.popleft())
-                if row is not None:
-                    self.haystacks((row,))
-                    self.text(row, Column.ARGUMENTS)
+                self._make()
         if self._awaited is not None and len(self._cold) <= FEW:
             act, self._awaited = self._awaited, None
             act()
         if self._cold:
             self._timer.start(0 if self._awaited else EVERY_MS)
+
+    def _make(self) -> None:
+        row = self._rows.get(self._cold.popleft())
+        if row is not None:
+            self._index.make_text(row)
+            self.text(row, Column.ARGUMENTS)

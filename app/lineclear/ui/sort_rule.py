@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isnan
 from typing import Any
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
 from lineclear.ui.cells import Column
-from lineclear.ui.grouping import Group, group_of
+from lineclear.ui.grouping import SOON, Group
+from lineclear.ui.known_rows import KnownRows
 from lineclear.ui.row_order import Key, RowOrder
 from lineclear.ui.row_texts import RowTexts
 from lineclear.ui.sections import CLOSED_SECTIONS, Section
@@ -54,17 +56,24 @@ class SortRule:
         return self.column == UNSORTED
 
     def primaries(
-        self, ids: Sequence[str], rows: Mapping[str, Row], texts: RowTexts, now: datetime
+        self, slots: Sequence[int], known: KnownRows, texts: RowTexts, now: datetime
     ) -> list[Any]:
-        """Give what orders these rows; ids settle what is equal."""
+        """Give what orders these rows; slots settle what is equal."""
         if not self.grouped:
-            return texts.keys(ids, self.column)
-        times = texts.keys(ids, Column.AGE)
-        # An absurd time stays within its group.
-        return [
-            group_of(rows[row_id], now) * _PER_GROUP + min(max(at, 0.0), _PER_GROUP - 1)
-            for row_id, at in zip(ids, times, strict=True)
-        ]
+            return texts.keys(slots, self.column)
+        soon = (now + SOON).timestamp()
+        asked, expires = known.index.asked, known.index.expires
+        process, dead = known.index.values["process"], Process.DEAD.value
+        keys = []
+        for slot in slots:
+            at = asked[slot]
+            # An absurd time stays within its group; one that is not known is the last.
+            key = min(max(at, 0.0), _PER_GROUP - 1) if not isnan(at) else _PER_GROUP - 1
+            if not expires[slot] <= soon:
+                waiting = process[slot] != dead
+                key += _PER_GROUP * (Group.AGENTS_WAITING if waiting else Group.AGENTS_DEAD)
+            keys.append(key)
+        return keys
 
 
 def group_of_key(key: Key) -> Group:
@@ -74,7 +83,7 @@ def group_of_key(key: Key) -> Group:
 
 def headings(order: RowOrder, over: Sequence[int]) -> list[Heading]:
     """Give the headings of the groups that hold rows, from the top; OVER: places not counted."""
-    starts = [order.place((group * _PER_GROUP, "")) for group in Group]
+    starts = [order.place((group * _PER_GROUP, -1)) for group in Group]
     ends = [*starts[1:], len(order)]
     return [
         Heading(start, group, end - start - sum(start <= place < end for place in over))

@@ -1,0 +1,156 @@
+"""What rows are filtered and sorted by, in columns: a pass over all rows touches little memory."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from math import inf, isnan, nan
+
+from lineclear.core.inbox.rows import Row
+from lineclear.ui import cells
+
+BLOCK = 256
+"""Rows whose texts are kept in one string."""
+_BETWEEN = "\0"
+"""Between two rows' texts; blanks stand for it within."""
+
+
+def _number(value: int | None) -> float:
+    # What is unknown comes last.
+    return inf if value is None else value
+
+
+_VALUES: dict[str, Callable[[Row], object]] = {
+    "tool": lambda row: row.tool or "",
+    "agent": lambda row: row.agent,
+    "source": lambda row: row.source,
+    "state": lambda row: row.state.value,
+    "process": lambda row: row.process.value,
+    "kind": lambda row: row.kind,
+    "run": lambda row: row.run,
+    "system": lambda row: row.system,
+    "warnings": lambda row: row.warnings,
+    "iteration": lambda row: _number(row.counters.iteration),
+    "calls": lambda row: _number(row.counters.tool_calls),
+    "tokens": lambda row: _number(row.counters.tokens),
+}
+"""Columns whose values are shared by many rows."""
+
+
+class RowIndex:
+    """Columns over slots; a row keeps its slot for as long as it is known."""
+
+    def __init__(self) -> None:
+        self.slots: dict[str, int] = {}
+        self.ids: list[str] = []
+        """By slot; "" where none is."""
+        self.values: dict[str, list[object]] = {name: [] for name in _VALUES}
+        self.asked = array("d")
+        """Seconds since the epoch; NaN where none is known."""
+        self.since = array("d")
+        """Since when a row waits, or when it ended; infinity where neither is known."""
+        self.expires = array("d")
+        self._free: list[int] = []
+        self._blocks: list[_Block] = []
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def put(self, row: Row) -> int:
+        """Take a row as it is now; gives its slot."""
+        slot = self.slots.get(row.id)
+        if slot is None:
+            slot = self.slots[row.id] = self._free.pop() if self._free else self._grow()
+            self.ids[slot] = row.id
+        for name, value_of in _VALUES.items():
+            self.values[name][slot] = value_of(row)
+        self.asked[slot] = _seconds(row.asked_at or row.file_time)
+        since = _seconds(row.ended_at) if row.closed else self.asked[slot]
+        self.since[slot] = inf if isnan(since) else since
+        self.expires[slot] = _seconds(row.expires_at)
+        self._blocks[slot // BLOCK].forget(slot % BLOCK)
+        return slot
+
+    def drop(self, row_id: str) -> None:
+        """Forget a row."""
+        slot = self.slots.pop(row_id, None)
+        if slot is None:
+            return
+        self.ids[slot] = ""
+        for column in self.values.values():
+            column[slot] = None
+        self._blocks[slot // BLOCK].put(slot % BLOCK, "")
+        self._free.append(slot)
+
+    def _grow(self) -> int:
+        slot = len(self.ids)
+        self.ids.append("")
+        for column in self.values.values():
+            column.append(None)
+        self.asked.append(nan)
+        self.since.append(inf)
+        self.expires.append(nan)
+        if slot % BLOCK == 0:
+            self._blocks.append(_Block())
+        return slot
+
+    # --- Texts ----------------------------------------------------------------------------------
+
+    def make_text(self, row: Row) -> None:
+        """Make the text that the filter searches, unless it is made."""
+        slot = self.slots[row.id]
+        block = self._blocks[slot // BLOCK]
+        if not block.knows(slot % BLOCK):
+            block.put(slot % BLOCK, cells.haystack(row))
+
+    def make_texts(self, rows: Iterable[Row]) -> None:
+        """Make all of these."""
+        for row in rows:
+            self.make_text(row)
+
+    def holding(self, needle: str) -> list[int]:
+        """Give the slots whose texts, as far as they are made, hold NEEDLE (case-folded)."""
+        found: list[int] = []
+        for number, block in enumerate(self._blocks):
+            start = number * BLOCK
+            found += [start + place for place in block.holding(needle)]
+        return found
+
+
+class _Block:
+    """Case-folded texts of some rows, one after the other in one string."""
+
+    __slots__ = ("_fresh", "_joined", "_unmade")
+
+    def __init__(self) -> None:
+        self._joined = _BETWEEN * (BLOCK - 1)
+        self._fresh: dict[int, str] = {}
+        """Texts that are to go into the string."""
+        self._unmade: set[int] = set()
+
+    def knows(self, place: int) -> bool:
+        return place not in self._unmade
+
+    def forget(self, place: int) -> None:
+        self._unmade.add(place)
+
+    def put(self, place: int, text: str) -> None:
+        self._unmade.discard(place)
+        self._fresh[place] = text.replace(_BETWEEN, " ")
+
+    def holding(self, needle: str) -> list[int]:
+        if self._fresh:
+            texts = self._joined.split(_BETWEEN)
+            for place, text in self._fresh.items():
+                texts[place] = text
+            self._joined = _BETWEEN.join(texts)
+            self._fresh.clear()
+        if needle not in self._joined:
+            return []
+        texts = self._joined.split(_BETWEEN)
+        return [place for place, text in enumerate(texts) if needle in text]
+
+
+def _seconds(at: datetime | None) -> float:
+    return nan if at is None else at.timestamp()
