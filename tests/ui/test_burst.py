@@ -182,6 +182,25 @@ async def test_one_call_is_not_together(inbox, source, until):
     assert inbox.together.flow is None
 
 
+async def test_where_none_can_join_nothing_can_be_decided(inbox, source, until):
+    for number in range(2):
+        with Store.create(source / "refunds" / str(number + 1)) as store:
+            ask(store, Call("note", {"text": f"{number}\u202e"}, "refunds"))
+    await select_all(inbox, until, 2)
+    inbox.together.open()
+    flow = await until(lambda: inbox.together.flow, "the window")
+    told = "No call of these can be decided together."
+    assert says(flow.window, "burstFacts") == told
+    await tells(flow, until, "burstApart", "2 must be read one by one: 2 hidden characters.")
+    assert not flow.window.approve.isVisible()
+    assert not flow.window.deny.isVisible()
+    assert flow.window.leave.isVisible()
+    flow.deny()
+    flow.hands.letter(Act.APPROVE)
+    assert not flow.window.editor.isVisible()
+    assert flow.arming.armed is None
+
+
 async def test_the_window_is_opened_once_and_comes_to_the_front(inbox, flow):
     inbox.activateWindow()
     inbox.together.open()
@@ -435,6 +454,18 @@ async def test_stop_leaves_the_rest_undecided(flow, calls, until):
     assert verdicts(calls) == {"approve": 20, "none": 40}
     assert flow.window.approve.text() == "Approve 36"
     assert flow.arming.readiness(Act.APPROVE).need is not Need.READY
+
+
+async def test_a_second_click_in_haste_stops_nothing(flow, calls, until):
+    await ready(flow, until)
+    where = flow.window.approve.geometry().center()
+    QTest.mouseClick(flow.window.approve, Qt.MouseButton.LeftButton)
+    await until(flow.window.stop.isVisible, "Stop")
+    under = flow.window.childAt(where) or flow.window
+    assert not isinstance(under, QAbstractButton)
+    QTest.mouseClick(under, Qt.MouseButton.LeftButton)
+    await over(flow, until)
+    assert verdicts(calls)["approve"] == 56
 
 
 async def test_progress_is_told_and_the_buttons_are_gone_meanwhile(flow, calls, until):

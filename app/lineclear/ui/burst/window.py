@@ -114,12 +114,12 @@ class BurstWindow(QWidget):
         bar = QHBoxLayout()
         bar.setContentsMargins(16, 8, 16, 12)
         bar.setSpacing(8)
-        bar.addWidget(self.deny)
-        bar.addWidget(self.secrets)
+        # Nothing else ever stands where Approve does: a second click there is none on Stop.
+        for button in (self.deny, self.stop, self.leave, self.secrets):
+            bar.addWidget(button)
         bar.addSpacing(APART)
         bar.addStretch(1)
-        for button in (self.stop, self.leave, self.approve):
-            bar.addWidget(button)
+        bar.addWidget(self.approve)
         for button in (self.deny, self.stop, self.leave, self.approve):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.secrets.setVisible(burst.plain is not None)
