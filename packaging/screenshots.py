@@ -378,6 +378,16 @@ async def burst_armed(on: Set) -> None:
     await asyncio.sleep(0.1)
 
 
+async def burst_deny(on: Set) -> None:
+    """The one reason of all denials."""
+    await burst(on)
+    flow = on.window.together.flow
+    assert flow is not None
+    flow.deny()
+    flow.window.editor.text.setPlainText("Yesterday's price list. Ask again with today's.")
+    await asyncio.sleep(0.3)
+
+
 async def burst_done(on: Set) -> None:
     """What became of each: two were decided elsewhere meanwhile."""
     await burst(on)
@@ -431,6 +441,7 @@ SCENES: dict[str, Scene] = {
     "several": several,
     "burst": burst,
     "burst-armed": burst_armed,
+    "burst-deny": burst_deny,
     "burst-done": burst_done,
     "burst-hostile": burst,
     "empty": empty,
@@ -442,6 +453,7 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "several": crowd,
     "burst": crowd,
     "burst-armed": crowd,
+    "burst-deny": crowd,
     "burst-done": crowd,
     "burst-hostile": lambda stage: crowd(stage, hostile=True),
 }
