@@ -16,6 +16,7 @@ import pytest
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.store import Store
 from tests.e2e.desktop import Desktop, wait_for
+from tests.e2e.desktop_services import running
 from tests.e2e.processes import (
     Ended,
     agent,
@@ -254,8 +255,8 @@ def test_the_window_opens_on_what_waits_and_closes(desktop, bundle, words):
     program, *arguments = words
     with opened(desktop, [str(bundle.folder / program), *arguments]) as child:
         # The command line has become the window: signals and the exit code are the window's.
-        running = Path(f"/proc/{child.pid}/exe").readlink()
-        assert running == bundle.window
+        program_file = Path(f"/proc/{child.pid}/exe").readlink()
+        assert program_file == bundle.window
 
 
 def test_the_window_watches_the_folder_that_it_is_given(desktop, bundle, tmp_path):
@@ -265,6 +266,22 @@ def test_the_window_watches_the_folder_that_it_is_given(desktop, bundle, tmp_pat
         watched = list((tmp_path / "elsewhere" / ".watched").iterdir())
     assert len(watched) == 1
     assert bundle.rows() == []
+
+
+def test_the_window_tells_through_the_desktop(desktop, bundle, home):
+    a_call(lane("refund-bot"))
+    with (
+        running(home / "hand", "org.freedesktop.Notifications", env=desktop.env) as services,
+        opened(desktop, [str(bundle.window)]) as child,
+    ):
+        (window,) = desktop.windows("1 waiting", child.pid)
+        desktop.xdotool("windowminimize", window)
+        wait_for("the window gone", lambda: not desktop.windows("1 waiting", child.pid))
+        a_call(lane("ci"))
+        shown = services.next()
+        assert shown["summary"] == "2 calls wait"
+        services.press("review", shown, token="token")
+        wait_for("the window", lambda: desktop.windows("2 waiting", child.pid))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
