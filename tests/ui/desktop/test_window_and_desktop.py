@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QPushButton
 
 from lineclear.ui.closing import CLOSES, KEEPS_WATCHING, Closing
 from lineclear.ui.desktop import coming_forward, tokens
+from lineclear.ui.desktop.alerts import BURST_S, LATER_S, Alert
+from lineclear.ui.desktop.notifications import LATER
 from lineclear.ui.desktop.screen_lock import ScreenLock
 from lineclear.ui.sections import Section
 from lineclear.ui.window import MainWindow
@@ -130,6 +132,47 @@ async def test_a_call_whose_snooze_is_over_is_news(inbox, source, until):
     inbox.attention._attended = lambda: False
     inbox.model.woke.emit([inbox.model.row(aid)])
     await until(lambda: inbox.attention.alerts.standing, "a notification")
+
+
+async def test_later_is_silence(inbox, source, until):
+    attention = inbox.attention
+    seconds = 100.0
+    attention.alerts._clock = lambda: seconds
+    attention._attended = lambda: False
+    told: list[Alert] = []
+    attention.alerts._tell = told.append
+    await until(lambda: inbox.overview.complete)
+    ask_for(source)
+    await until(lambda: attention.alerts.due() is not None)
+    seconds += BURST_S
+    await until(lambda: told)
+    attention._acted(LATER, "")
+    ask_for(source, agent="ci")
+    await until(lambda: inbox.model.rowCount() == 2)
+    seconds += LATER_S - 1
+    attention._step()
+    assert len(told) == 1
+    seconds += 1
+    attention._step()
+    assert [alert.title for alert in told] == ["1 call waits", "2 calls wait"]
+
+
+async def test_what_no_service_shows_goes_to_the_tray_without_markup(inbox):
+    class Icon:
+        def __init__(self) -> None:
+            self.told: list[tuple[object, ...]] = []
+
+        def showMessage(self, *told: object) -> None:  # noqa: N802
+            self.told.append(told[:2])
+
+        def hide(self) -> None:
+            pass
+
+    inbox.tray.icon = icon = Icon()
+    inbox.attention.notifications._unshown(Alert("1 call waits", "<b>&bot 1"))
+    ((title, body),) = icon.told
+    assert title == "1 call waits"
+    assert body == "\u27e6U+003C\u27e7b\u27e6U+003E\u27e7\u27e6U+0026\u27e7bot 1"
 
 
 # --- Quiet ------------------------------------------------------------------------------------
