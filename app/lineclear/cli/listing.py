@@ -18,6 +18,7 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
+from lineclear.core.inbox.secrets import mask
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
 
@@ -95,7 +96,7 @@ def _arguments(row: Row) -> str:
         told = [visible_line(row.reason)] if row.reason else []
         if told or stood:
             return ". ".join((*stood, *told))
-    return wording.arguments_summary(row.arguments)
+    return wording.arguments_summary(mask(row.arguments))
 
 
 def _warnings(row: Row) -> tuple[str, str]:

@@ -41,6 +41,7 @@ class MaskedList(QWidget):
     def list_places(self, masked: list[tuple[Path, Masked]]) -> None:
         """Name what is masked; the first few can be shown from here."""
         for button in self._buttons:
+            button.hide()
             self._box.removeWidget(button)
             button.deleteLater()
         self._buttons = []

@@ -150,6 +150,7 @@ class ReadingPane(QWidget):
         box.addLayout(self._offered)
         box.addWidget(self.sentence)
         box.addWidget(self.bar)
+        self.show_difference(None)
         return page
 
     # --- What is shown --------------------------------------------------------------------------

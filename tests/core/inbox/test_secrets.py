@@ -1,0 +1,192 @@
+"""What is masked, what is not, and what is told of it."""
+
+import time
+from typing import Any
+
+import pytest
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import MISSING
+from lineclear.core.inbox.secret_patterns import spans
+from lineclear.core.inbox.secrets import (
+    Masked,
+    at,
+    mask,
+    mask_text,
+    masked_json,
+    masked_text,
+    places,
+)
+
+DOTS = "\u2022\u2022\u2022\u2022"
+KEY = "sk-live-51HxT0kQmZ8rP2vNcLw7aYdE4u"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("password", "db_password", "PGPASSWORD", "userPasswd", "passphrase", "api_key", "apiKey"),
+        *("X-Api-Key", "AWS_SECRET_ACCESS_KEY", "clientSecret", "refresh_token", "authorization"),
+        *("Cookie", "private_key", "access-key", "token", "token_value", "bearer"),
+    ],
+)
+def test_a_value_under_a_secrets_name_is_masked(key):
+    assert mask({key: "abc123"}) == {key: f"{DOTS} 6 characters"}
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("max_tokens", "next_page_token", "token_count", "secret_name", "password_policy"),
+        *("keyboard", "author", "pinned", "monkey", "passenger", "tokens_used", "stop_token"),
+    ],
+)
+def test_other_names_that_sound_like_it_are_not(key):
+    given = {key: "abc123"}
+    assert mask(given) is given
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "rm -rf / --no-preserve-root",
+        "line one\nline two",
+        "$(rm -rf /)",
+        "`reboot`",
+        "${API_TOKEN}",
+        "$TOKEN",
+        "{{ secret }}",
+        "<your token>",
+        "x" * 5000,
+    ],
+)
+def test_what_cannot_be_a_credential_is_shown_whatever_its_key(value):
+    given = {"token": value, "api_key": value}
+    assert mask(given) is given
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        (f"curl -H 'Authorization: Bearer {KEY}' x", f"Bearer {DOTS} 34 characters' x"),
+        ("mysql --password=hunter2 -u a", f"--password={DOTS} 7 characters -u a"),
+        ("mysql --password hunter2 -u a", f"--password {DOTS} 7 characters -u a"),
+        ("PGPASSWORD=hunter2 psql", f"PGPASSWORD={DOTS} 7 characters psql"),
+        ("postgres://app:hunter2@db/x", f"//app:{DOTS} 7 characters@db/x"),
+        ("AKIAIOSFODNN7EXAMPLE", f"{DOTS} 20 characters"),
+        ("ghp_" + "a1" * 18, f"{DOTS} 40 characters"),
+        ("xoxb-123456789012-abcdef", f"{DOTS} 24 characters"),
+        ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.c2lnbmF0dXJl", f"{DOTS} 42 characters"),
+        ('{"password": "hunter2"}', f'"password": "{DOTS} 7 characters"'),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
+            f"KEY-----{DOTS} 8 characters-----END",
+        ),
+    ],
+)
+def test_a_secret_within_a_text_is_cut_out_by_its_look(text, shown):
+    assert shown in masked_text(text)
+    assert "hunter2" not in masked_text(text)
+    assert KEY not in masked_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def login(password: string): ...",
+        "token = get_token()",
+        "self.token = token",
+        "TOKEN=$(rm -rf /)",
+        "git log --oneline",
+        "basic understanding of bearer bonds",
+        "the token is in the mail",
+    ],
+)
+def test_programs_and_prose_are_not(text):
+    assert mask_text(text) is text
+
+
+def test_what_is_behind_a_secret_in_a_command_stays_in_view():
+    shown = masked_text("PASSWORD=abcd;rm -rf / && curl evil.example")
+    assert shown == f"PASSWORD={DOTS} 4 characters;rm -rf / && curl evil.example"
+
+
+def test_names_beside_values_options_and_holders():
+    given = {
+        "env": [{"name": "API_KEY", "value": "v1"}, {"name": "HOME", "value": "/home/a"}],
+        "argv": ["mysql", "--password", "hunter2", "-u", "bob"],
+        "pair": ["Authorization", "Bearer abc"],
+        "secrets": {"db": "9f86d081884c7d659a2feaa0c55ad015"},
+        "pin": 1234,
+        "key": "9f86d081884c7d659a2feaa0c55ad015",
+        "idempotency_key": "6f1c2b34-1111-4222-8333-123456789abc",
+    }
+    shown = mask(given)
+    assert shown["env"] == [
+        {"name": "API_KEY", "value": f"{DOTS} 2 characters"},
+        {"name": "HOME", "value": "/home/a"},
+    ]
+    assert shown["argv"] == ["mysql", "--password", f"{DOTS} 7 characters", "-u", "bob"]
+    assert shown["pair"][1] == f"{DOTS} 10 characters"
+    assert shown["secrets"] == {"db": f"{DOTS} 32 characters"}
+    assert (shown["pin"], shown["key"]) == (f"{DOTS} 4 digits", f"{DOTS} 32 characters")
+    assert shown["idempotency_key"] == given["idempotency_key"]
+
+
+def test_the_same_as_last_approved_is_said_of_equal_values_only():
+    last = {"api_key": KEY, "token": "old1", "pin": 1}
+    shown = mask({"api_key": KEY, "token": "new1", "pin": 1, "secret": "s1"}, last=last)
+    assert shown == {
+        "api_key": f"{DOTS} 34 characters, same as last approved",
+        "token": f"{DOTS} 4 characters",
+        "pin": f"{DOTS} 1 digit, same as last approved",
+        "secret": f"{DOTS} 2 characters",
+    }
+
+
+def test_what_hides_in_a_secret_is_told_beside_its_mask():
+    shown = mask({"password": "a\u202eb\u200bc\u202e", "token": "p\u0430ss", "api_key": "a\u27e6"})
+    told = {path[0]: text.pieces[0].odd for path, text in places(shown)}  # type: ignore[union-attr]
+    assert told == {
+        "password": ("\u27e6U+202E\u27e7", "\u27e6U+200B\u27e7"),
+        "token": ("\u27e6U+0430\u27e7",),
+        "api_key": ("\u27e6U+27E6\u27e7",),
+    }
+    assert shown["password"] == f"{DOTS} 6 characters, holds U+202E U+200B"
+
+
+def test_places_are_shown_one_by_one_and_the_arguments_stay_as_they_are():
+    given: Any = {"a": [{"token": "one1"}, {"token": "two2"}], "b": 1}
+    shown = mask(given, shown=frozenset({("a", 0, "token")}))
+    assert [path for path, _ in places(shown)] == [("a", 1, "token")]
+    assert shown["a"][0] is given["a"][0]
+    assert given["a"][1] == {"token": "two2"}
+    assert at(given, ("a", 1, "token")) == "two2"
+    assert at(given, ("a", 7, "token")) is MISSING
+    assert isinstance(shown["a"][1]["token"], Masked)
+
+
+def test_an_export_holds_json_without_secrets():
+    given = jsontext.parse(b'{"amount": 120.50, "token": "abcd"}')
+    assert masked_json(given) == f'{{"amount":120.50,"token":"{DOTS} 4 characters"}}'
+
+
+def test_a_secret_known_from_elsewhere_is_cut_out_too():
+    assert masked_text("x") == "x"
+    assert mask_text("say open sesame twice", ["open sesame"]) == f"say {DOTS} 11 characters twice"
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["eyJ", "token", "://", "bearer ", "password=aaa,", "-----BEGIN PRIVATE KEY-----", "sk-", "a:"],
+)
+def test_no_text_makes_the_search_run_away(unit):
+    def seconds(length: int) -> float:
+        text = (unit * length)[:length]
+        began = time.process_time()
+        assert list(spans(text)) is not None
+        return time.process_time() - began
+
+    # Ten times the text, and far from a hundred times the time.
+    assert seconds(2_000_000) < 30 * max(seconds(200_000), 0.01)

@@ -1,0 +1,146 @@
+"""A file before and after a call: what is compared, and that no line can pose as one of ours."""
+
+import os
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+from lineclear.core.inbox.disk import Disk, read_from_disk
+from lineclear.core.inbox.file_edits import FileEdit, file_edit
+from lineclear.core.inbox.world import World
+from lineclear.ui import theme
+from lineclear.ui.reading.diff_tab import SIDES_FROM, DiffTab
+from lineclear.ui.reading.diff_text import difference
+from tests.ui.sample import ask_for
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+def made(edit: FileEdit, disk: Disk | None = None):
+    found = difference(World((), edit, disk))
+    assert found is not None
+    return found
+
+
+def on_disk(text: str, **more) -> Disk:
+    return Disk(datetime.now(UTC), text, **more)
+
+
+def test_a_file_is_written_over_the_one_on_disk():
+    before = "".join(f"line {n}\n" for n in range(1, 21))
+    shown = made(FileEdit("write", "/a", before.replace("line 9\n", "row 9\n")), on_disk(before))
+    assert shown.changed == 1
+    assert shown.about.startswith("/a compared with the file on disk as of ")
+    assert shown.left.lines == [
+        "  \u00b7\u00b7\u00b7 5 lines the same",
+        *(f"{n:>5}   \u2502 line {n}" for n in (6, 7, 8)),
+        "    9 - \u2502 line 9",
+        *(f"{n:>5}   \u2502 line {n}" for n in (10, 11, 12)),
+        "  \u00b7\u00b7\u00b7 8 lines the same",
+    ]
+    assert shown.right.lines[4] == "    9 + \u2502 row 9"
+    assert shown.unified.lines[4:6] == ["    9 - \u2502 line 9", "    9 + \u2502 row 9"]
+    (_, (start, length, kind)) = shown.right.spans[4]
+    assert (shown.right.lines[4][start : start + length], kind) == ("row", "added")
+
+
+def test_an_edit_stands_in_its_file_where_the_old_text_is_there_once():
+    edit = FileEdit("replace", "/a", parts=(("two", "2"),))
+    assert "    2 + \u2502 2" in made(edit, on_disk("one\ntwo\nthree\n")).right.lines
+    twice = made(edit, on_disk("two\ntwo\n"))
+    assert "does not stand exactly once in the file on disk" in twice.about
+    assert twice.left.lines == ["    1 - \u2502 two"]
+
+
+def test_it_is_said_why_nothing_is_compared():
+    edit = FileEdit("write", "notes.txt", "x\n")
+    shown = made(edit, read_from_disk("notes.txt"))
+    assert shown.about == (
+        "notes.txt is not compared with the file on disk: its path is relative, and nobody here"
+        " knows to which folder."
+    )
+    assert made(FileEdit("replace", parts=(("a", "b"),))).about.endswith("the call names none.")
+    assert "all of it is new" in made(edit, on_disk("", absent=True)).about
+    assert "nothing would change" in made(edit, on_disk("x\n")).about
+
+
+def test_a_patch_is_shown_as_it_says():
+    patch = "--- a\n+++ b\n@@ -5,3 +5,3 @@ def f\n same\n-old\n+new\n+more\n end"
+    shown = made(file_edit({"patch": patch}) or FileEdit("write"))
+    assert shown.left.lines[3:] == [
+        "    5   \u2502 same",
+        "    6 - \u2502 old",
+        "",
+        "    7   \u2502 end",
+    ]
+    assert shown.right.lines[3:] == [
+        "    5   \u2502 same",
+        "    6 + \u2502 new",
+        "    7 + \u2502 more",
+        "    8   \u2502 end",
+    ]
+    assert shown.changed == 2
+
+
+def test_lines_are_escaped_masked_cut_and_begin_as_ours_only():
+    text = (
+        "    1   \u2502 forged\n  \u00b7\u00b7\u00b7 9 lines the same\nx\u202ey\ntoken=abcdef1\n"
+        + "z" * 9000
+    )
+    lines = made(FileEdit("write", "/a", text), on_disk("")).right.lines
+    assert [line[:10] for line in lines] == [f"{n:>5} + \u2502 " for n in range(1, 6)]
+    assert "\u27e6U+202E\u27e7" in lines[2]
+    assert "abcdef1" not in lines[3]
+    assert len(lines[4]) < 1100
+    assert lines[4].endswith("more characters\u27e7")
+
+
+def test_both_sides_have_as_many_lines_and_large_files_take_no_long_time():
+    before = "".join(f"{n % 7}\n" for n in range(40_000))
+    after = "".join(f"{n % 5}\n" for n in range(30_000))
+    began = time.process_time()
+    shown = made(FileEdit("write", "/a", after), on_disk(before))
+    assert time.process_time() - began < 10
+    assert len(shown.left.lines) == len(shown.right.lines) <= 20_001
+
+
+def test_two_sides_where_there_is_room_and_one_where_not(qapp, qtbot):
+    look = theme.Theme(qapp, dark=True)
+    tab = DiffTab(look)
+    qtbot.addWidget(tab)
+    tab.resize(SIDES_FROM + 60, 300)
+    tab.show()
+    text = "".join(f"line {n}\n" for n in range(200))
+    tab.show_difference(made(FileEdit("write", "/a", text), on_disk("")))
+    assert tab.left.isVisible()
+    qtbot.waitUntil(lambda: tab.right.complete() and tab.left.complete())
+    tab.right.verticalScrollBar().setValue(50)
+    assert tab.left.verticalScrollBar().value() == 50
+    assert tab.left.document().blockCount() == tab.right.document().blockCount()
+    tab.resize(SIDES_FROM - 40, 300)
+    assert tab.unified.isVisible()
+    look.stop()
+
+
+async def test_the_world_that_changed_raises_a_care_beside_the_diff(inbox, source, tmp_path, until):
+    path = tmp_path / "hosts"
+    path.write_text("127.0.0.1 a\n")
+    ask_for(source, tool="write_file", arguments={"path": str(path), "content": "127.0.0.1 b\n"})
+    os.utime(path, (time.time() + 60, time.time() + 60))
+    await until(inbox.model.rowCount)
+    inbox.table.step(1)
+    pane = inbox.pane
+    place = pane.tabs.indexOf(pane.diff)
+    await until(lambda: pane.tabs.isTabVisible(place))
+    assert pane.tabs.tabText(place) == "Diff 1"
+    assert "file_changed" in inbox.flow.view.row.warnings
+
+
+async def test_a_call_that_edits_nothing_has_no_diff(inbox, source, until):
+    ask_for(source)
+    await until(inbox.model.rowCount)
+    inbox.table.step(1)
+    await until(lambda: inbox.flow.view.prepared is not None)
+    await until(lambda: not inbox.flow.view._surroundings._looking)
+    assert not inbox.pane.tabs.isTabVisible(inbox.pane.tabs.indexOf(inbox.pane.diff))

@@ -1,0 +1,204 @@
+"""Find in the pane: over the whole text, without keeping the window waiting."""
+
+import time
+
+import pytest
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtTest import QTest
+
+from lineclear.ui import theme
+from lineclear.ui.reading.find_bar import FindBar
+from lineclear.ui.reading.folded_text import FoldedText
+from lineclear.ui.reading.json_view import JsonView
+from lineclear.ui.reading.pieces import Piece
+from lineclear.ui.reading.search import MOST, Search, found_in
+from lineclear.ui.reading.shown_text import exact_text
+from lineclear.ui.reading.text_view import TextView
+from tests.ui.sample import ask_for
+
+# Offscreen there is no window manager to tell the least size of a window to.
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
+
+
+@pytest.fixture
+def look(qapp):
+    made = theme.Theme(qapp, dark=False)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def view(look, qtbot):
+    made = TextView(look, "text", "Text")
+    qtbot.addWidget(made)
+    made.resize(500, 300)
+    made.show()
+    return made
+
+
+@pytest.fixture
+def bar(view, qtbot):
+    made = FindBar(lambda: view)
+    qtbot.addWidget(made)
+    return made
+
+
+def selected(view):
+    """The text under each mark, the one gone to first."""
+    marks = [mark.cursor.selectedText() for mark in view.extraSelections()]
+    return view.textCursor().positionInBlock(), marks
+
+
+def find(bar, words, qtbot):
+    bar.words.setText(words)
+    bar.open_find()
+    qtbot.waitUntil(lambda: bar._search.done)
+
+
+def test_places_are_found_whatever_their_case_and_how_they_are_written():
+    assert found_in("Ab aB ab", "AB") == [(0, 2), (3, 5), (6, 8)]
+    assert found_in('say \\"hi\\"', '"hi"') == [(4, 10)]
+    assert found_in("a.b", ".") == [(1, 2)]
+    assert found_in("abc", "") == []
+
+
+def test_hits_are_counted_marked_and_gone_through_round_and_round(view, bar, qtbot):
+    view.show_text("\n".join(f"line {n} needle" if n % 3 == 0 else f"line {n}" for n in range(9)))
+    find(bar, "NEEDLE", qtbot)
+    assert bar.count.text() == "1 of 3"
+    assert selected(view)[1] == ["needle"] * 3
+    assert view.textCursor().blockNumber() == 0
+    QTest.keyClick(bar.words, Qt.Key.Key_Return)
+    assert (bar.count.text(), view.textCursor().blockNumber()) == ("2 of 3", 3)
+    QTest.keyClick(bar.words, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClick(bar.words, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert (bar.count.text(), view.textCursor().blockNumber()) == ("3 of 3", 6)
+    find(bar, "nothing like it", qtbot)
+    assert bar.count.text() == "No match"
+    assert not bar.following.isEnabled()
+    assert bar.close_find()
+    assert view.extraSelections() == []
+    assert not bar.close_find()
+
+
+def test_a_hit_in_a_broken_line_is_marked_where_it_stands(view, bar, qtbot):
+    text = exact_text({"note": "word " * 200 + "\u202eneedle \U0001f600 needle " + "word " * 50})
+    view.show_text(text)
+    find(bar, "needle", qtbot)
+    assert bar.count.text() == "1 of 2"
+    assert selected(view)[1] == ["needle", "needle"]
+    bar.step(1)
+    assert view.document().find("needle", view.textCursor()).selectedText() == "needle"
+
+
+def test_what_is_not_put_in_yet_is_found_and_gone_to(view, bar, qtbot):
+    lines = [f"row {n}" for n in range(60_000)]
+    lines[59_990] = "the needle"
+    view.show_text("\n".join(lines))
+    assert view.document().blockCount() < 60_000
+    find(bar, "needle", qtbot)
+    assert bar.count.text() == "1 of 1"
+    qtbot.waitUntil(lambda: view.textCursor().block().text() == "the needle", timeout=20_000)
+    assert view.viewport().rect().contains(view.cursorRect().center())
+
+
+def test_ten_megabytes_are_searched_in_turns(qapp, qtbot):
+    search = Search()
+    text = ("x" * 99 + "\n") * 100_000 + "needle"
+    slowest = 0.0
+    last = time.perf_counter()
+
+    def turn():
+        nonlocal slowest, last
+        now = time.perf_counter()
+        slowest, last = max(slowest, now - last), now
+
+    ticker = QTimer()
+    ticker.setInterval(0)
+    ticker.timeout.connect(turn)
+    ticker.start()
+    search.start(text, "NEEDLE")
+    assert not search.done
+    qtbot.waitUntil(lambda: search.done, timeout=20_000)
+    ticker.stop()
+    assert search.hits == [(len(text) - 6, len(text))]
+    # A turn takes 8 ms and a slice; the rest is what a busy machine adds.
+    assert slowest < 0.25
+
+
+def test_hits_across_slices_are_found_once():
+    text = "a" * 200_000
+    search = Search()
+    through(search, text, "aa")
+    assert len(search.hits) == MOST
+    through(search, "x" * 63_998 + "needle" + "x" * 10, "needle")
+    assert search.hits == [(63_998, 64_004)]
+
+
+def through(search, text, words):
+    search.start(text, words)
+    while not search.done:
+        search._search()
+
+
+def test_another_text_is_searched_anew(view, bar, qtbot):
+    view.show_text("needle")
+    find(bar, "needle", qtbot)
+    assert bar.count.text() == "1 of 1"
+    view.show_text("needle needle " * 3)
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 6")
+
+
+def test_fields_are_searched_by_keys_and_values(look, qtbot):
+    view = JsonView(look, "fields", "Arguments")
+    qtbot.addWidget(view)
+    view.resize(500, 300)
+    view.show()
+    view.show_value({"order": "x", "deep": {"orders": ["ORDER", 1]}}, small=True)
+    bar = FindBar(lambda: view)
+    qtbot.addWidget(bar)
+    find(bar, "order", qtbot)
+    assert bar.count.text() == "1 of 3"
+    bar.step(1)
+    assert view.currentIndex().data() == "orders"
+    bar.step(1)
+    assert view.currentIndex().data() == '"ORDER"'
+    assert view.hits(view.currentIndex()) == [(1, 5, "hit"), (1, 5, "here")]
+    bar.close_find()
+    assert view.hits(view.currentIndex()) == []
+
+
+def test_folding_voids_what_was_found(look, qtbot):
+    view = FoldedText(look, "steps", "Steps")
+    qtbot.addWidget(view)
+    view.resize(500, 300)
+    view.show()
+    view.show_pieces((Piece("1 a", "", "  needle", unfolded=True), Piece("2 b", "", "  needle")))
+    bar = FindBar(lambda: view)
+    qtbot.addWidget(bar)
+    find(bar, "needle", qtbot)
+    assert bar.count.text() == "1 of 1"
+    view.fold(1, shut=False)
+    qtbot.waitUntil(lambda: bar.count.text() == "1 of 2")
+
+
+async def test_ctrl_f_finds_in_the_call_and_esc_is_innermost_first(inbox, source, until):
+    ask_for(source, arguments={"customer": "C-1204", "note": "for the customer"})
+    await until(inbox.model.rowCount)
+    inbox.table.step(1)
+    await until(lambda: inbox.flow.view.prepared is not None)
+    QTest.keyClick(inbox.table, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    bar = inbox.pane.finder
+    await until(bar.words.hasFocus)
+    QTest.keyClicks(bar.words, "customer")
+    await until(lambda: bar.count.text() == "1 of 2")
+    # Letters go into the words: none of them is a verdict.
+    assert inbox.flow.arming.armed is None
+    QTest.keyClick(bar.words, Qt.Key.Key_Return)
+    assert bar.count.text() == "2 of 2"
+    inbox.filter.setText("refund")
+    QTest.keyClick(bar.words, Qt.Key.Key_Escape)
+    assert bar.isHidden()
+    assert inbox.filter.text() == "refund"
+    QTest.keyClick(inbox.table, Qt.Key.Key_Escape)
+    assert inbox.filter.text() == ""
