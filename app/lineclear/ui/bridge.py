@@ -20,6 +20,7 @@ from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.bursts import Burst
 from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.history.recorder import News, Recorder
 from lineclear.core.inbox.last_approved import LastApproved
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
@@ -66,11 +67,14 @@ class Bridge(QObject):
     Signals:
         arrived(Diff): what changed; delivered in the window's thread, a piece per turn.
         settings_changed(Settings).
+        recorded(News): what was added to the history, or a sentence about it.
     """
 
     arrived = Signal(object)
     settings_changed = Signal(object)
+    recorded = Signal(object)
     _published = Signal(object)
+    _told = Signal(object)
 
     def __init__(
         self,
@@ -84,6 +88,12 @@ class Bridge(QObject):
         self._only = tuple(SourceSetting(path=path) for path in only)
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
+        self._told.connect(self.recorded, Qt.ConnectionType.QueuedConnection)
+        self.recorder = Recorder(
+            self._tell,
+            days=self.settings.history_days,
+            sources=[one.path for one in self.settings.sources],
+        )
         self.known = LastApproved()
         """Which calls were approved, and what runs asked before."""
         self._watcher = InboxWatcher(self.settings, self._publish)
@@ -97,12 +107,18 @@ class Bridge(QObject):
     # --- Watching -------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to watch; rows arrive from now on."""
+        """Begin to watch; rows arrive from now on, and are recorded."""
+        self.recorder.start()
         self._watcher.start()
+
+    def _tell(self, news: News) -> None:
+        # In the recorder's thread.
+        self._told.emit(news)
 
     def _publish(self, diff: Diff) -> None:
         # In the watcher's thread: the queued signal is the way over.
         self.known.take((*diff.added, *diff.changed), diff.removed)
+        self.recorder.observe(diff)
         for piece in pieces(diff):
             self._published.emit(piece)
 
@@ -115,6 +131,7 @@ class Bridge(QObject):
         await self._loop.run_in_executor(None, self._watcher.stop)
         self._readers.shutdown(wait=False, cancel_futures=True)
         await self._loop.run_in_executor(None, self._writers.shutdown)
+        await self._loop.run_in_executor(None, self.recorder.stop)
 
     # --- Reading and deciding -------------------------------------------------------------------
 
@@ -139,11 +156,13 @@ class Bridge(QObject):
     ) -> Decision:
         """Give a verdict on exactly the bytes in DETAIL; durable when this returns."""
         settings = self.settings
+
+        def decide() -> Decision:
+            self.recorder.intend(verdict.nonce)
+            return deciding.decide(detail, verdict, origin, settings, despite=despite)
+
         try:
-            return await self._in(
-                self._writers,
-                lambda: deciding.decide(detail, verdict, origin, settings, despite=despite),
-            )
+            return await self._in(self._writers, decide)
         finally:
             self.look_again(detail.row.store)
 
@@ -154,10 +173,13 @@ class Bridge(QObject):
     async def decide_as_shown(self, row: Row, verdict: Verdict) -> Decision:
         """Give one call of a burst its verdict, on the bytes that ROW was shown from; durable."""
         settings = self.settings
+
+        def decide() -> Decision:
+            self.recorder.intend(verdict.nonce)
+            return bursts.decide_as_shown(row, verdict, settings)
+
         try:
-            return await self._in(
-                self._writers, lambda: bursts.decide_as_shown(row, verdict, settings)
-            )
+            return await self._in(self._writers, decide)
         finally:
             self.look_again(row.store)
 
@@ -251,6 +273,7 @@ class Bridge(QObject):
         fresh = await self._in(self._writers, write)
         self.settings = self._overlaid(fresh)
         self._watcher.apply(self.settings)
+        self.recorder.keep(self.settings.history_days)
         self.settings_changed.emit(self.settings)
 
 
