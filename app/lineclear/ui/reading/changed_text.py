@@ -156,7 +156,7 @@ def _are_texts(before: Json, after: Json) -> bool:
 
 def _texts(before: str, after: str) -> tuple[str, str, list[Span], list[Span]]:
     """Two texts around what differs in them, each in quotes, and what differs."""
-    head, tail = _whole_words(before, *same_ends(before, after))
+    head, tail = whole_words(before, *same_ends(before, after))
     was, is_now = before[head : len(before) - tail], after[head : len(after) - tail]
     pairs = [(was, is_now, False)]
     if max(len(was), len(is_now)) <= LOOKED_INTO:
@@ -167,7 +167,7 @@ def _texts(before: str, after: str) -> tuple[str, str, list[Span], list[Span]]:
     return old, new, gone, come
 
 
-def _whole_words(text: str, head: int, tail: int) -> tuple[int, int]:
+def whole_words(text: str, head: int, tail: int) -> tuple[int, int]:
     """Give up of what is the same the parts of words that differ further on."""
     least = max(0, head - AROUND)
     while head > least and text[head - 1].isalnum():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
@@ -42,6 +42,9 @@ class DiffTab(QWidget):
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(0)
         line.addWidget(self.left, 1)
+        between = QFrame()
+        between.setObjectName("betweenSides")
+        line.addWidget(between)
         line.addWidget(self.right, 1)
         self._views = QStackedWidget()
         self._views.addWidget(sides)

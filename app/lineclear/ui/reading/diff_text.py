@@ -15,7 +15,7 @@ from lineclear.core.inbox.file_edits import FileEdit, edited
 from lineclear.core.inbox.secrets import mask_text
 from lineclear.core.inbox.world import World
 from lineclear.ui import words
-from lineclear.ui.reading.changed_text import same_ends
+from lineclear.ui.reading.changed_text import same_ends, whole_words
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.shown_text import lines_of
 
@@ -197,7 +197,7 @@ def _replaced(old: list[str], new: list[str], left: int, right: int) -> Iterator
         gone: tuple[Span, ...] = () if was is None else ((0, len(was), "removed"),)
         come: tuple[Span, ...] = () if now is None else ((0, len(now), "added"),)
         if was is not None and now is not None:
-            head, tail = same_ends(was, now)
+            head, tail = whole_words(was, *same_ends(was, now))
             if head + tail > min(len(was), len(now)) // 3:
                 gone = ((head, len(was) - head - tail, "removed"),)
                 come = ((head, len(now) - head - tail, "added"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer
+from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
@@ -25,7 +25,12 @@ class FindBar(QWidget):
     """Stands above what is searched; Enter goes on, Shift+Enter back, Esc closes it.
 
     TARGET gives the view that is shown now.
+
+    Signals:
+        toggled: the bar came or went.
     """
+
+    toggled = Signal()
 
     def __init__(self, target: Callable[[], Target], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,6 +82,7 @@ class FindBar(QWidget):
     def open_find(self) -> None:
         """Show the bar with the words of the last time, ready to be typed over."""
         self.show()
+        self.toggled.emit()
         self.words.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.words.selectAll()
         self.again()
@@ -88,6 +94,7 @@ class FindBar(QWidget):
         target = self._in
         self._leave()
         self.hide()
+        self.toggled.emit()
         if target is not None:
             target.setFocus(Qt.FocusReason.OtherFocusReason)
         return True

@@ -40,6 +40,8 @@ from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
 
+BESIDE_FIND = 160
+"""Pixels more that budgets need while something is looked for."""
 HINT = "Select a call. a then Enter approves, d denies."
 
 
@@ -82,6 +84,7 @@ class ReadingPane(QWidget):
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.finder = FindBar(self._searchable)
         self.call.turned.connect(self.finder.again)
+        self.finder.toggled.connect(self._fit_budgets)
         self.modify = ModifyEditor(look)
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
@@ -313,10 +316,14 @@ class ReadingPane(QWidget):
             return False
         return (self.editing or self.call).end_in_view()
 
+    def _fit_budgets(self) -> None:
+        wanted = BUDGETS_FROM + (0 if self.finder.isHidden() else BESIDE_FIND)
+        self.header.budgets.setVisible(self.height() >= wanted)
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Where it is low, the budgets give way to the call."""
         super().resizeEvent(event)
-        self.header.budgets.setVisible(event.size().height() >= BUDGETS_FROM)
+        self._fit_budgets()
         self._place_answer()
 
     def forget_sight(self) -> None:

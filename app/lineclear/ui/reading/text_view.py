@@ -340,7 +340,8 @@ class TextView(QPlainTextEdit):
         bar = self.verticalScrollBar()
         top = self.cursorRect().top()
         if not 0 <= top <= self.viewport().height() - 2 * self.fontMetrics().height():
-            bar.setValue(max(0, cursor.block().firstLineNumber() - 4))
+            lines = self.viewport().height() // self.fontMetrics().height()
+            bar.setValue(max(0, cursor.block().firstLineNumber() - min(4, lines // 3)))
 
     def _mark_hits(self) -> None:
         near = max(0, self._hit - MARKED_AROUND)
