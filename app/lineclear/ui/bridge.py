@@ -15,11 +15,12 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from lineclear.core import frozen
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox import bursts, deciding, launch
+from lineclear.core.inbox import bursts, deciding, launch, settings_change
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.bursts import Burst
 from lineclear.core.inbox.command import own_program
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.history.recall import recall_approved
 from lineclear.core.inbox.history.recorder import News, Recorder
 from lineclear.core.inbox.last_approved import LastApproved
 from lineclear.core.inbox.launch import Launched
@@ -86,6 +87,7 @@ class Bridge(QObject):
         super().__init__(parent)
         self._loop = asyncio.get_running_loop()
         self._only = tuple(SourceSetting(path=path) for path in only)
+        self._changing = asyncio.Lock()
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
         self._told.connect(self.recorded, Qt.ConnectionType.QueuedConnection)
@@ -94,12 +96,17 @@ class Bridge(QObject):
             days=self.settings.history_days,
             sources=[one.path for one in self.settings.sources],
         )
-        self.known = LastApproved()
+        self.known = LastApproved(recall_approved)
         """Which calls were approved, and what runs asked before."""
         self._watcher = InboxWatcher(self.settings, self._publish)
         # Decisions never wait behind a large file that is being read.
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="read")
         self._writers = ThreadPoolExecutor(2, thread_name_prefix="decide")
+
+    @property
+    def only(self) -> tuple[SourceSetting, ...]:
+        """The folders that this window was started with, in the place of the settings' own."""
+        return self._only
 
     def _overlaid(self, settings: Settings) -> Settings:
         return settings.model_copy(update={"sources": self._only}) if self._only else settings
@@ -232,7 +239,7 @@ class Bridge(QObject):
     def tell_reading(self, row: Row | None) -> None:
         """Let colleagues know what is being read here; None for nothing."""
         name = self.me().name
-        if row is None:
+        if row is None or not self.settings.presence:
             self._watcher.tell_reading(name, None)
         else:
             self._watcher.tell_reading(name, row.source, row.id)
@@ -257,22 +264,29 @@ class Bridge(QObject):
         why = settings_file.too_wide(path)
         if why is not None:
             raise Refusal(why, code="too_wide")
-        await self._change(lambda now: _with_source(now, path))
+        await self.change_settings(lambda now: _with_source(now, path))
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> None:
         """Remember the command that resumes a row's agent."""
         wanted = LaunchSetting(agent=row.agent, source=row.source, argv=argv)
-        await self._change(lambda now: _with_command(now, wanted))
+        await self.change_settings(lambda now: _with_command(now, wanted))
 
-    async def _change(self, change: Callable[[Settings], Settings]) -> None:
-        def write() -> Settings:
-            fresh = change(settings_file.load())
-            settings_file.save(fresh)
-            return fresh
+    async def change_settings(self, edit: Callable[[Settings], Settings]) -> None:
+        """Change what stands in the settings now; applied at once, durable when this returns."""
+        async with self._changing:
+            self._take(await self._in(self._writers, lambda: settings_change.change(edit)))
 
-        fresh = await self._in(self._writers, write)
-        self.settings = self._overlaid(fresh)
-        self._watcher.apply(self.settings)
+    async def take_settings(self) -> None:
+        """Take in what another program wrote into the settings; LineclearError: nothing is."""
+        async with self._changing:
+            self._take(await self._in(self._readers, settings_file.load))
+
+    def _take(self, fresh: Settings) -> None:
+        before, self.settings = self.settings, self._overlaid(fresh)
+        if self.settings == before:
+            return
+        if (before.sources, before.launch) != (self.settings.sources, self.settings.launch):
+            self._watcher.apply(self.settings)
         self.recorder.keep(self.settings.history_days)
         self.settings_changed.emit(self.settings)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import mask
 
 _COUNTED: Final = 100
 """Differences that are counted for a list."""
@@ -35,6 +36,8 @@ class Comparison:
     same_tool: bool
     changes: tuple[Change, ...] = ()
     """What differs; empty also where another tool was called."""
+    recalled: bool = False
+    """The other is known from the history alone: its secrets are not compared."""
 
 
 @dataclass(slots=True)
@@ -42,9 +45,12 @@ class LastApproved:
     """Keeps of all rows which were approved and in which order a run asked; safe between threads.
 
     Rows are held and not copied: it costs two entries for each. A row that goes away is forgotten
-    unless it is the last approved one of its kind.
+    unless it is the last approved one of its kind. RECALL gives such a row from elsewhere, where
+    none is known here: without its secrets. It may take its time: only `compare` asks it.
     """
 
+    recall: Callable[[Row], Row | None] | None = None
+    _recalled: set[str] = field(default_factory=set)
     _rows: dict[str, Row] = field(default_factory=dict)
     _approved: dict[_Kind, list[tuple[datetime, str]]] = field(default_factory=dict)
     _asked: dict[_Run, list[tuple[datetime, int, str]]] = field(default_factory=dict)
@@ -62,6 +68,7 @@ class LastApproved:
                     self._leave(known)
                     self._enter(row)
                 self._rows[row.id] = row
+                self._recalled.discard(row.id)
 
     def _enter(self, row: Row) -> None:
         kind, approved, run, asked = _places(row)
@@ -112,13 +119,22 @@ class LastApproved:
 
     def compare(self, row: Row) -> tuple[Comparison, ...]:
         """Put a call beside the one approved last and beside its run's previous one."""
-        last, before = self.approved(row), self.previous(row)
+        last, before = self.approved(row) or self._recall(row), self.previous(row)
         found = []
         if last is not None:
-            found.append(_compared(row, last, with_last_approved=True))
+            recalled = last.id in self._recalled
+            found.append(_compared(row, last, with_last_approved=True, recalled=recalled))
         if before is not None and (last is None or before.id != last.id):
             found.append(_compared(row, before, with_last_approved=False))
         return tuple(found)
+
+    def _recall(self, row: Row) -> Row | None:
+        found = None if self.recall is None else self.recall(row)
+        if found is None or found.id in self._rows:
+            return None
+        self.take([found])
+        self._recalled.add(found.id)
+        return found
 
     def differing(self, row: Row) -> int | None:
         """Count what differs from the call approved last; None: there is none, or it is too large.
@@ -134,7 +150,8 @@ class LastApproved:
         before = approved_arguments(last)
         counted = None
         if not _is_large(row.arguments) and not _is_large(before):
-            counted = len(differences(before, row.arguments, at_most=_COUNTED))
+            now = mask(row.arguments) if last.id in self._recalled else row.arguments
+            counted = len(differences(before, now, at_most=_COUNTED))
         self._counts[row.id] = (row.sha256, last.id, counted)
         return counted
 
@@ -147,13 +164,15 @@ def approved_arguments(row: Row) -> Json:
     return row.arguments
 
 
-def _compared(row: Row, other: Row, *, with_last_approved: bool) -> Comparison:
+def _compared(
+    row: Row, other: Row, *, with_last_approved: bool, recalled: bool = False
+) -> Comparison:
     same_tool = row.tool == other.tool
     before = approved_arguments(other)
     changes: tuple[Change, ...] = ()
     if same_tool:
-        changes = tuple(differences(before, row.arguments))
-    return Comparison(with_last_approved, other, same_tool, changes)
+        changes = tuple(differences(before, mask(row.arguments) if recalled else row.arguments))
+    return Comparison(with_last_approved, other, same_tool, changes, recalled)
 
 
 def _places(

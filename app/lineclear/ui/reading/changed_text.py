@@ -84,7 +84,8 @@ def _heading(one: Comparison, now: datetime) -> str:
         how = " with changes" if other.decision.verdict == "modify" else ""
         when = words.clock(other.decision.at, now)
         agent = words.name(other.agent)
-        return f"{tool} of {agent} as {by} approved it last{how}, {when}"
+        kept = " (from the history; secrets are not compared)" if one.recalled else ""
+        return f"{tool} of {agent} as {by} approved it last{how}, {when}{kept}"
     when = "" if other.asked_at is None else f", {words.clock(other.asked_at, now)}"
     return f"This run's previous call: {tool}{when}"
 
