@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import mask
+from lineclear.core.ledger.state import State
 
 _COUNTED: Final = 100
 """Differences that are counted for a list."""
@@ -137,10 +138,12 @@ class LastApproved:
         return found
 
     def differing(self, row: Row) -> int | None:
-        """Count what differs from the call approved last; None: there is none, or it is too large.
+        """Count what differs of a waiting call from the one approved last, for a list.
 
-        Remembered until one of the two changes.
+        None: there is no such call, or it is too large. Remembered until one of the two changes.
         """
+        if row.state is not State.PENDING:
+            return None
         last = self.approved(row)
         if last is None or row.arguments is MISSING:
             return None
