@@ -340,13 +340,6 @@ def test_moving_the_pointer_disarms_nothing(arming, clock):
     assert arming.confirm() == (Press.CONFIRMED, Act.APPROVE)
 
 
-def test_how_long_a_call_was_shown(arming, clock):
-    clock.pass_(3.5)
-    assert arming.seconds_shown() == pytest.approx(3.5)
-    arming.set_on_screen(False)
-    assert arming.seconds_shown() == 0.0
-
-
 # --- Assistive presses --------------------------------------------------------------------------
 
 

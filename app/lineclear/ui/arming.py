@@ -88,6 +88,11 @@ class Arming:
         self._last_printable = float("-inf")
         self._last_input = clock()
 
+    @property
+    def last_input(self) -> float:
+        """When a person last touched the window, by the clock."""
+        return self._last_input
+
     # --- What is before the eyes --------------------------------------------------------------
 
     def show(self, subject: str | None, *, stop: bool = False) -> None:
@@ -119,10 +124,12 @@ class Arming:
         """
         if still and self._on_screen and self._end_since is None:
             self._end_since = self._clock()
-        elif not still and not self._end_seen():
+        elif not still and not self.end_seen:
             self._end_since = None
 
-    def _end_seen(self) -> bool:
+    @property
+    def end_seen(self) -> bool:
+        """The end stayed in view long enough since it began from zero."""
         return self._end_since is not None and self._elapsed(self._end_since) >= SETTLE_S
 
     def flags_in_view(self) -> None:
@@ -227,10 +234,6 @@ class Arming:
     def idle(self) -> bool:
         """No input of a person for so long that nobody is reading any more."""
         return self._elapsed(self._last_input) > IDLE_S
-
-    def seconds_shown(self) -> float:
-        """How long the call has been before the eyes without a break."""
-        return 0.0 if self._since is None else self._elapsed(self._since)
 
 
 class Announced:

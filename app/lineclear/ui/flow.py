@@ -17,6 +17,7 @@ from lineclear.ui import offers, words
 from lineclear.ui.arming import Act, Need
 from lineclear.ui.asking import Asking
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.call_sight import CallSight
 from lineclear.ui.hands import Hands
 from lineclear.ui.holding import Holding
 from lineclear.ui.in_view import InView
@@ -116,6 +117,7 @@ class DecisionFlow(QObject):
             typed=self.asking.has_text,
             parent=self,
         )
+        self.sight = CallSight(pane, self.view, self.arming, on_screen=on_screen, clock=clock)
         self.view.turned.connect(self._turned)
         self.view.read.connect(self._read)
         self.view.unread.connect(self._refresh)
@@ -246,6 +248,7 @@ class DecisionFlow(QObject):
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
         self.arming.set_on_screen(self._on_screen())
+        self.sight.look()
         if self.view.row is None:
             return
         if self.arming.beginnings != self._beginnings:
@@ -395,14 +398,14 @@ class DecisionFlow(QObject):
             self._decide(verdict, origin)
 
     def _decide(self, verdict: Verdict, origin: Origin) -> None:
-        seconds = self.arming.seconds_shown()
+        sight = self.sight.now()
         resume = self._offer.resumes and verdict.verdict == "approve"
         self._hold(
             f"{verdict.verdict} a call",
             _DONE[verdict.verdict],
             origin,
             lambda prepared, row: self._verdicts.decide(
-                prepared.detail, row, verdict, origin, seconds=seconds, resume=resume
+                prepared.detail, row, verdict, origin, sight=sight, resume=resume
             ),
         )
 

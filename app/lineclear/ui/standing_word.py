@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
 from lineclear.core.ledger.decide import Verdict
@@ -70,7 +71,9 @@ class StandingWord(QObject):
             self.changed.emit()
 
     async def _deny(self, row: Row, word: StandingDenial) -> None:
-        verdict = Verdict("deny", reason=word.reason, shown={"front_end": "window"})
+        # Nobody looked at this one.
+        unseen = Sight("window", end_seen=False, seconds=0.0, warnings=row.warnings)
+        verdict = Verdict("deny", reason=word.reason, shown=unseen.shown())
         try:
             prepared = await self._bridge.read(row)
             await self._bridge.decide(prepared.detail, verdict, Origin.STANDING, frozenset())

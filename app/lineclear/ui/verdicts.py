@@ -13,6 +13,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import changed_arguments
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.ledger.decide import Verdict
@@ -47,24 +48,18 @@ class Verdicts:
         verdict: Verdict,
         origin: Origin,
         *,
-        seconds: float,
+        sight: Sight,
         resume: bool = False,
     ) -> Done:
-        """Give VERDICT on the bytes in DETAIL, as ROW was shown for SECONDS; durable on return."""
+        """Give VERDICT on the bytes in DETAIL, as ROW was seen; durable on return."""
         approves = verdict.verdict != "deny"
         despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
         for typed in (verdict.arguments, verdict.result):
             if typed is not MISSING:
                 despite |= changed_arguments.stop_codes(typed)
-        shown = {
-            "front_end": "window",
-            "seconds": round(seconds, 1),
-            "warnings": list(row.warnings),
-            "origin": origin.value,
-        }
         await self._bridge.decide(
             dataclasses.replace(detail, row=row),
-            dataclasses.replace(verdict, shown=shown),
+            dataclasses.replace(verdict, shown=sight.shown()),
             origin,
             despite,
         )

@@ -28,6 +28,7 @@ from lineclear.ui.hands import Hands
 from lineclear.ui.offers import Offer
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.reading.editors import REASONS, Question
+from lineclear.ui.screen_time import ScreenTime
 from lineclear.ui.spoken import Spoken
 from lineclear.ui.tasks import Tasks
 
@@ -59,6 +60,7 @@ class BurstFlow(QObject):
         self._burst = burst
         self._bridge = bridge
         self._spoken = Spoken(clock)
+        self._screen_time = ScreenTime(clock)
         self.hands = Hands(window, self._missing, clock, self)
         self.arming = self.hands.arming
         self.run = Run(self._model, bridge, tasks, self)
@@ -203,6 +205,7 @@ class BurstFlow(QObject):
         """Look at the screen and the clock, and show how far the arming is."""
         on_screen = self.window.on_screen()
         self.arming.set_on_screen(on_screen)
+        self._time_sight(on_screen=on_screen)
         if self.arming.beginnings != self._beginnings:
             self._beginnings = self.arming.beginnings
             self.window.forget_sight()
@@ -210,6 +213,16 @@ class BurstFlow(QObject):
             self.window.look()
             self.arming.end_in_view(still=not self.window.unseen())
         self._show_readiness()
+
+    def _time_sight(self, *, on_screen: bool) -> None:
+        self._screen_time.look(
+            "burst", on_screen=on_screen, call_tab=True, input_at=self.arming.last_input
+        )
+
+    def _seconds(self) -> float:
+        """How long the table of these calls was before the eyes."""
+        self._time_sight(on_screen=self.window.on_screen())
+        return self._screen_time.seconds()
 
     def _missing(self, state: Readiness) -> str:
         if state.need is Need.END:
@@ -262,7 +275,7 @@ class BurstFlow(QObject):
         return sight.shown()
 
     def _approve(self) -> None:
-        seconds = self.arming.seconds_shown()
+        seconds = self._seconds()
         self.run.begin(
             "approved",
             lambda row: Verdict("approve", shown=self._shown(row, seconds, end_seen=True)),
@@ -303,7 +316,7 @@ class BurstFlow(QObject):
         if not self.arming.readiness(Act.DENY).ready:
             self.hint(self.hands.why_not(Act.DENY))
             return
-        seconds, seen = self.arming.seconds_shown(), self.arming.readiness(Act.APPROVE).ready
+        seconds, seen = self._seconds(), self.arming.readiness(Act.APPROVE).ready
         self._close_reason()
         self.run.begin(
             "denied",

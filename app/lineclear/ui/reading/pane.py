@@ -310,6 +310,23 @@ class ReadingPane(QWidget):
         shown = self.body.currentWidget()
         return shown if isinstance(shown, ReviewedEditor) else None
 
+    def tab_name(self) -> str:
+        """Which part of the call is shown: a tab, or the editor in the place of the tabs."""
+        shown = self.editing or self.tabs.currentWidget()
+        names: dict[QWidget, str] = {
+            self.call: "call",
+            self.diff: "diff",
+            self.changes: "changes",
+            self.steps: "steps",
+            self.inputs: "inputs",
+            self.file: "file",
+            self.result: "result",
+            self.console: "output",
+            self.modify: "modify",
+            self.answer: "answer",
+        }
+        return "other" if shown is None else names.get(shown, "other")
+
     def end_in_view(self) -> bool:
         """Whether the end of what a verdict is about is before the eyes now."""
         if not self.header.whole or not self.banners.whole():
