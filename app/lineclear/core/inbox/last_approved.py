@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,9 +19,11 @@ from lineclear.core.ledger.state import State
 
 _COUNTED: Final = 100
 """Differences that are counted for a list."""
+_BATCH: Final = 200
 _LARGE: Final = 500
 """Values of arguments above which nothing is counted for a list."""
 _APPROVING: Final = frozenset({"approve", "modify"})
+_I = TypeVar("_I")
 _K = TypeVar("_K")
 _T = TypeVar("_T", tuple[datetime, str], tuple[datetime, int, str])
 _Kind = tuple[Path, str, str]
@@ -60,16 +63,22 @@ class LastApproved:
 
     def take(self, rows: Iterable[Row], removed: Iterable[str] = ()) -> None:
         """Take in rows that are new or have changed, and forget those that are gone."""
-        with self._lock:
-            for row_id in removed:
-                self._forget(row_id)
-            for row in rows:
-                known = self._rows.get(row.id)
-                if known is None or _places(known) != _places(row):
-                    self._leave(known)
-                    self._enter(row)
-                self._rows[row.id] = row
-                self._recalled.discard(row.id)
+        for some in _batches(removed):
+            with self._lock:
+                for row_id in some:
+                    self._forget(row_id)
+        for batch in _batches(rows):
+            with self._lock:
+                for row in batch:
+                    self._take(row)
+
+    def _take(self, row: Row) -> None:
+        known = self._rows.get(row.id)
+        if known is None or _places(known) != _places(row):
+            self._leave(known)
+            self._enter(row)
+        self._rows[row.id] = row
+        self._recalled.discard(row.id)
 
     def _enter(self, row: Row) -> None:
         kind, approved, run, asked = _places(row)
@@ -157,6 +166,13 @@ class LastApproved:
             counted = len(differences(before, now, at_most=_COUNTED))
         self._counts[row.id] = (row.sha256, last.id, counted)
         return counted
+
+
+def _batches(items: Iterable[_I]) -> Iterator[list[_I]]:
+    """Give a few at a time: whoever draws rows waits no longer for the lock than one batch."""
+    rest = iter(items)
+    while batch := list(islice(rest, _BATCH)):
+        yield batch
 
 
 def approved_arguments(row: Row) -> Json:
