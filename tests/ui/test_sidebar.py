@@ -1,16 +1,20 @@
+import itertools
+import random
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
+from lineclear.core.checkpoints.model import Counters
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.ui import theme
 from lineclear.ui.sections import Section
 from lineclear.ui.sidebar import Entry, EntryModel, Role, Sidebar
-from lineclear.ui.totals import Totals, total
+from lineclear.ui.totals import RunTotals, Totals, total
 from tests.ui.sample import NOW, a_row
 
 
@@ -94,8 +98,8 @@ def test_a_source_is_chosen_and_let_go_by_a_second_click(sidebar, qtbot):
 
 def test_totals_count_each_run_once():
     rows = [
-        a_row(1, run="a", asked_at=NOW),
-        a_row(2, run="a", asked_at=NOW + timedelta(seconds=1)),
+        a_row(1, run="a", agent="one", asked_at=NOW),
+        a_row(2, run="a", agent="one", asked_at=NOW + timedelta(seconds=1)),
         a_row(3, run="b"),
     ]
     assert total(rows) == Totals(3, 8, 62_000)
@@ -104,7 +108,44 @@ def test_totals_count_each_run_once():
     )
 
 
+def test_totals_of_rows_that_come_and_go_are_those_of_the_rows_that_are_there():
+    chance = random.Random(3)
+    running = RunTotals()
+    known: dict[str, Row] = {}
+    for number in range(400):
+        if known and chance.random() < 0.45:
+            running.remove(known.pop(chance.choice(sorted(known))))
+        else:
+            counters = chance.choice([Counters(), Counters(1, chance.randrange(9), None)])
+            row = a_row(number, run=f"r{number % 5}", agent="one", counters=counters)
+            known[row.id] = row
+            running.add(row)
+        if chance.random() < 0.3:
+            assert running.totals() == total(known.values())
+    for row in known.values():
+        running.remove(row)
+    assert running.totals() == Totals()
+
+
 def test_totals_of_what_nobody_reports_are_not_zero():
     bare = a_row(1, counters=type(a_row(1).counters)())
     assert total([bare]).sentence("waiting", "over all that waits") == "1 waiting"
     assert total([]) == Totals(0, None, None)
+
+
+@pytest.mark.parametrize("height", [600, 420, 345, 300, 200])
+def test_no_line_lies_over_another_at_any_height(sidebar, qtbot, height):
+    sidebar.show_sources([SourceHealth(Path("/srv/bots"), ok=True)], {})
+    sidebar.resize(200, height)
+    qtbot.waitUntil(lambda: sidebar.height() == height)
+    add = sidebar.findChild(QPushButton, "addFolder")
+    parts = [sidebar.sections, sidebar._heading, sidebar.sources, add]
+    for above, below in itertools.pairwise(parts):
+        assert above.geometry().bottom() < below.geometry().top() + 1
+    assert add.geometry().bottom() < height
+    assert sidebar.sources.height() >= 20
+    last = sidebar.section_model.index(sidebar.section_model.rowCount() - 1)
+    inside = sidebar.sections.viewport().rect().contains(sidebar.sections.visualRect(last))
+    assert inside is (height >= 345)
+    if not inside:
+        assert sidebar.sections.verticalScrollBar().maximum() > 0

@@ -48,6 +48,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("next", "Next row", ("J",), ("Ctrl+Down",), "Move"),
     Entry("previous", "Previous row", ("K",), ("Ctrl+Up",), "Move"),
     Entry("next_waiting", "Next waiting call", ("N",), ("Ctrl+N",), "Move"),
+    Entry("snooze", "Snooze: show the call again later", ("Z",), ("Ctrl+Shift+Z",), "Move"),
     Entry("to_end", "To the end of the call", (), ("End",), "Move"),
     Entry("next_flag", "To a flagged place that was not seen", (), ("F8",), "Move"),
     Entry("find", "Find in what is read", (), ("Ctrl+F",), "Move"),
@@ -57,6 +58,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("filter", "Filter", ("/",), ("Ctrl+L",), "Move"),
     Entry("back", "Back out of the innermost thing", (), ("Esc",), "Move"),
     Entry("keys", "This list of keys", ("?",), ("F1",), "Window"),
+    Entry("settings", "Settings\u2026", (), ("Ctrl+,",), "Window"),
     Entry("quit", "Quit", (), ("Ctrl+Q",), "Window"),
 )
 

@@ -5,32 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lineclear.ui import theme
+from lineclear.ui.filter_line import FilterLine
 from lineclear.ui.labels import ElidedLabel, PlainLabel
 
 
-class FilterLine(QLineEdit):
-    """Takes a filter.
-
-    Signals:
-        left: Enter or Down was pressed: on to what it leaves.
-    """
-
-    left = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Go down to the rows."""
-        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.left.emit()
-            return
-        super().keyPressEvent(event)
-
-
 class TopBar(QWidget):
-    """The filter line, Quiet and Keys."""
+    """The filter line, Quiet, Keys and Settings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,16 +35,24 @@ class TopBar(QWidget):
         self.quiet.setToolTip("No notifications while this is on")
         self.keys = QPushButton("Keys")
         self.keys.setObjectName("keys")
+        self.settings = QPushButton("Settings")
+        self.settings.setObjectName("openSettings")
+        self.settings.setToolTip("Settings (Ctrl+,)")
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 8, 12, 8)
         line.setSpacing(8)
+        self._line = line
         line.addWidget(self.filter, 1)
         line.addStretch(1)
-        for button in (self.sections, self.quiet, self.keys):
+        for button in (self.sections, self.quiet, self.keys, self.settings):
             button.setProperty("flat", True)
             button.setAutoDefault(False)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             line.addWidget(button)
+
+    def beside_filter(self, button: QWidget) -> None:
+        """Put a button at the right of the filter line."""
+        self._line.insertWidget(1, button)
 
 
 class StatusLine(QWidget):
@@ -108,6 +99,7 @@ class StatusLine(QWidget):
 def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
     button = QPushButton()
     button.setObjectName(name)
+    button.setAccessibleName("Nothing is open")
     button.setProperty("flat", True)
     button.setAutoDefault(False)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

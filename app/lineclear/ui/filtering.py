@@ -120,14 +120,14 @@ def parse_filter(line: str) -> Filter:
             name = ""
             hints += [hint] if hint else []
         elif not text:
-            hints += [_SYNTAX[name]] if name else []
+            hints += [SYNTAX[name]] if name else []
             continue
         elif not name and minus and quoted is None:
             shown = visible_line(text, 40)
             hints.append(f'-{shown} leaves out what holds "{shown}"; to look for it: "-{shown}"')
         said = _REFUSALS[name](text) if name in _REFUSALS else ""
         if said is None:
-            hints.append(_SYNTAX[name])
+            hints.append(SYNTAX[name])
         elif said:
             wrong.append(f"{visible_line(word, 40)}: {said}")
         else:
@@ -181,7 +181,7 @@ _REFUSALS: dict[str, Callable[[str], str | None]] = {
     "has": _refuse_has,
 }
 """Say why a value is none; "": it is one; None: it is not finished."""
-_SYNTAX = {
+SYNTAX = {
     "tool": "tool:bash, tool:send: a part of the tool's name.",
     "agent": "agent:refund: a part of the agent's name.",
     "source": "source:bots: a part of the watched folder's path.",
@@ -194,6 +194,7 @@ _SYNTAX = {
     "is": "is:new, is:alive, is:dead, is:foreign.",
     "has": "has:warning, has:stop, has:twin, has:hidden, has:first-time.",
 }
+"""How each field is written, in a sentence."""
 
 
 # --- Matching -------------------------------------------------------------------------------------

@@ -93,6 +93,11 @@ class QueueModel(RowTable):
         """The section that counts a row."""
         return self._known.section(row_id)
 
+    def filter_values(self, field: str) -> list[str]:
+        """The values of a filter's field that known rows have now."""
+        column = self._known.index.values.get(field, [])
+        return [str(value) for value in set(column) if value is not None]
+
     def together(self, row: Row) -> tuple[int, int]:
         """How many calls of ROW's checkpoint are decided, and how many it holds."""
         return self._known.together(row)

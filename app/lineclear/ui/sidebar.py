@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -38,6 +38,10 @@ from lineclear.ui.sections import CLOSED_SECTIONS, OPEN_SECTIONS, Section
 
 Index = QModelIndex | QPersistentModelIndex
 ITEM_HEIGHT = 30
+LEAST_ITEM = 22
+"""Pixels of a line where there is no room for more; below that the sections scroll."""
+_GAP = 13
+_SOURCES_LEAST = 40
 
 
 class Role(IntEnum):
@@ -105,11 +109,12 @@ class EntryDelegate(QStyledItemDelegate):
     def __init__(self, look: theme.Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._look = look
+        self.height = ITEM_HEIGHT
 
     def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802
         """All lines are equally high; a gap may stand above."""
-        extra = 13 if "space" in str(index.data(Role.MARK)) else 0
-        return QSize(80, ITEM_HEIGHT + extra)
+        extra = _GAP if "space" in str(index.data(Role.MARK)) else 0
+        return QSize(80, self.height + extra)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the line."""
@@ -122,7 +127,7 @@ class EntryDelegate(QStyledItemDelegate):
             painter.fillRect(
                 QRect(rect.left() + 12, rect.top() + 6, rect.width() - 24, 1), QColor(t.line)
             )
-            rect.setTop(rect.top() + 13)
+            rect.setTop(rect.top() + _GAP)
         box = rect.adjusted(6, 1, -6, -1)
         if option.state & QStyle.StateFlag.State_Selected:
             painter.setPen(Qt.PenStyle.NoPen)
@@ -164,7 +169,8 @@ class EntryDelegate(QStyledItemDelegate):
         width = QFontMetrics(font).horizontalAdvance(text)
         where = QRect(box.right() - 8 - width, box.top(), width, box.height())
         if "alarm" in mark and count:
-            pill = where.adjusted(-7, 5, 7, -5)
+            room = 5 if box.height() > LEAST_ITEM else 1
+            pill = where.adjusted(-7, room, 7, -room)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(t.stop))
             painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2)
@@ -198,11 +204,14 @@ class Sidebar(QWidget):
         self.sources = self._list("sources", "Watched folders", look)
         self.source_model = EntryModel(self)
         self.sources.setModel(self.source_model)
-        heading = PlainLabel("Folders")
+        lines = self.sections.itemDelegate()
+        assert isinstance(lines, EntryDelegate)
+        self._lines = lines
+        heading = self._heading = PlainLabel("Folders")
         heading.setProperty("tone", "muted")
         heading.setFont(theme.small_font())
         heading.setContentsMargins(14, 8, 0, 2)
-        add = QPushButton("Add a folder\u2026")
+        add = self._add = QPushButton("Add a folder\u2026")
         add.setObjectName("addFolder")
         add.setFlat(True)
         add.setProperty("flat", True)
@@ -234,6 +243,7 @@ class Sidebar(QWidget):
         view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         view.setItemDelegate(EntryDelegate(look, view))
+        view.setMinimumHeight(_SOURCES_LEAST)
         return view
 
     # --- What is shown --------------------------------------------------------------------------
@@ -248,9 +258,28 @@ class Sidebar(QWidget):
                 mark += " space"
             entries.append(Entry(section.value, number, mark))
         self.section_model.show(entries)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Make the sections' lines as high as there is room for; where there is none, scroll."""
         rows = self.section_model.rowCount()
-        self.sections.setFixedHeight(rows * ITEM_HEIGHT + 13 + 2)
-        self.sections.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        taken = 25 + self._heading.sizeHint().height() + self._add.sizeHint().height()
+        room = self.height() - taken - _SOURCES_LEAST - _GAP - 2
+        line = min(ITEM_HEIGHT, max(LEAST_ITEM, room // max(1, rows)))
+        wanted = rows * line + _GAP + 2
+        if self._lines.height != line:
+            self._lines.height = line
+            self.sections.scheduleDelayedItemsLayout()
+        fits = rows * line <= room
+        self.sections.setFixedHeight(wanted if fits else max(2 * line, room + _GAP + 2))
+        self.sections.setVerticalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Fit the lines to the height."""
+        super().resizeEvent(event)
+        self._fit()
 
     def show_sources(self, health: Sequence[SourceHealth], counts: dict[Path, int]) -> None:
         """Show the watched folders, how they fare and how many open rows they hold."""
@@ -281,6 +310,10 @@ class Sidebar(QWidget):
             self.sources.clearSelection()
         else:
             self.sources.setCurrentIndex(self.source_model.index(place))
+
+    def path_at(self, index: QModelIndex | None) -> Path | None:
+        """The folder of a line, None for none."""
+        return None if index is None else self._sources[index.row()].path
 
     def section(self) -> Section:
         """The section that is selected."""

@@ -43,6 +43,7 @@ HEADING_HEIGHT = 22
 """Pixels that the first row of a group is higher: its heading is no row of its own."""
 COMPACT_ROW = 44
 """Pixels of a row on two lines."""
+LEAST_ROW = 24
 
 
 class QueueView(QTableView):
@@ -74,6 +75,7 @@ class QueueView(QTableView):
         self._anchors: list[tuple[str, int]] = []
         self._high: list[QPersistentModelIndex] = []
         self._headings: dict[int, Heading] = {}
+        self._dense = theme.ROW_HEIGHT
         self._shape(look)
         self.setModel(model)
         self.columns = TableColumns(self, model)
@@ -127,7 +129,7 @@ class QueueView(QTableView):
         rows = self.verticalHeader()
         rows.hide()
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setMinimumSectionSize(theme.ROW_HEIGHT)
+        rows.setMinimumSectionSize(LEAST_ROW)
         rows.setDefaultSectionSize(theme.ROW_HEIGHT)
 
     # --- Columns --------------------------------------------------------------------------------
@@ -156,7 +158,12 @@ class QueueView(QTableView):
 
     def _compacted(self, on: bool) -> None:
         self._hold_view()
-        self.set_row_height(COMPACT_ROW if on else theme.ROW_HEIGHT)
+        self.set_row_height(COMPACT_ROW if on else self._dense)
+
+    def set_density(self, pixels: int) -> None:
+        """Make rows of one line so high."""
+        self._dense = pixels
+        self._compacted(self.compact)
 
     def set_row_height(self, pixels: int) -> None:
         """Make every row so high."""

@@ -35,12 +35,14 @@ from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
 from lineclear.ui.open_words import OpenWords
 from lineclear.ui.overview import Overview
+from lineclear.ui.own_view import OwnView
 from lineclear.ui.panes import Panes
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.reading.pane import HINT, ReadingPane
 from lineclear.ui.return_line import ReturnLine
 from lineclear.ui.scope import Scope
 from lineclear.ui.sections import Section
+from lineclear.ui.settings.desk import SettingsDesk
 from lineclear.ui.sidebar import Sidebar
 from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
@@ -80,6 +82,7 @@ class MainWindow(QMainWindow):
         self._demo = demo
         self._ending = False
         self.model = QueueModel(self)
+        self.model.differs = bridge.known.differing
         self.sidebar = Sidebar(look)
         self.table = QueueView(self.model, look)
         keeps_still = self.model.keeps_still
@@ -99,6 +102,7 @@ class MainWindow(QMainWindow):
             parent=self,
         )
         self.first_steps = FirstSteps(self, bridge, tasks)
+        self.desk = SettingsDesk(self, bridge, look, tasks, self.model)
         self.colleagues = Colleagues(bridge, tasks, self)
         self.attention = Attention(
             waiting=lambda: self.model.rows_in(Section.WAITING),
@@ -124,6 +128,9 @@ class MainWindow(QMainWindow):
         self.top = TopBar()
         self.filter = self.top.filter
         self.top.keys.clicked.connect(self.show_keys)
+        self.own_view = OwnView(
+            self.top, self.table, self.model, self._tasks, tell=self.flow.hint
+        )
         self.status = StatusLine()
         self.empty = EmptyState()
         self._middle = QStackedWidget()
@@ -144,7 +151,9 @@ class MainWindow(QMainWindow):
         )
         box.addWidget(self.closing.tray)
         box.addWidget(self.closing.end)
+        box.addWidget(self.desk.strip)
         box.addWidget(self.returning.strip)
+        box.addWidget(self.own_view.strip)
         box.addWidget(self.top)
         box.addWidget(separator())
         self.trouble = Strip("", "trouble")
@@ -175,6 +184,9 @@ class MainWindow(QMainWindow):
         self.sidebar.section_chosen.connect(lambda _section: self._rescope())
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
         self.sidebar.add_folder.connect(self.first_steps.ask_folder)
+        self.desk.serve(self.top, self.table, self.sidebar, self.attention, self.colleagues)
+        self.desk.propose_beside(self.flow, self.pane)
+        self.first_steps.failed.connect(lambda told: self.flow.hint(told, "stop"))
         self.empty.wanted.connect(self._empty_wanted)
         self.flow.settled.connect(self._settled)
         self.flow.view.show_id.connect(self.table.choose)
@@ -218,6 +230,7 @@ class MainWindow(QMainWindow):
             "next": lambda: self.table.step(1),
             "previous": lambda: self.table.step(-1),
             "next_waiting": self._next_waiting,
+            "snooze": self.own_view.snoozing.open,
             "to_end": self.pane.to_end,
             "next_flag": self.pane.next_flag,
             "find": self.pane.open_find,
@@ -227,6 +240,7 @@ class MainWindow(QMainWindow):
             "filter": self._to_filter,
             "back": self._back,
             "keys": self.show_keys,
+            "settings": self.desk.open,
             "quit": self.quit,
         }.items():
             self.actions_table[name].triggered.connect(act)
@@ -437,6 +451,7 @@ class MainWindow(QMainWindow):
         """End the program."""
         if not self._ending:
             self._ending = True
+            self.own_view.kept.finish()
             self._keys.stop()
             self.together.close()
             self.tray.end()
