@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import json
 import logging
 import os
 import signal
@@ -20,10 +21,11 @@ from qasync import QEventLoop
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.places import absolute, home
-from lineclear.ui import theme
+from lineclear.ui import self_check, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import FirstWindow
+from lineclear.ui.self_check import SelfCheck
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.window import MainWindow
 from lineclear.ui.window_state import read_state, write_state
@@ -48,6 +50,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         help="watch this folder instead of the configured ones; may be given several times",
     )
     parser.add_argument("--demo", action="store_true", help="say that the agents are pretended")
+    parser.add_argument(
+        "--self-check",
+        action="store_true",
+        help="in folders of its own, decide a call of a pretend agent, see its outcome and end",
+    )
     parser.add_argument("--dark", action="store_true", default=None, help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
@@ -64,9 +71,12 @@ def _qt_message(kind: QtMsgType, _context: object, text: str) -> None:
 
 
 async def run(
-    app: QApplication, options: argparse.Namespace, first: FirstWindow | None = None
+    app: QApplication,
+    options: argparse.Namespace,
+    first: FirstWindow | None = None,
+    check: SelfCheck | None = None,
 ) -> None:
-    """Show the window until the operator ends it; FIRST hears of later starts."""
+    """Show the window until the operator, or CHECK, ends it; FIRST hears of later starts."""
     loop = asyncio.get_running_loop()
     end = asyncio.Event()
     tasks = Tasks(loop)
@@ -82,6 +92,8 @@ async def run(
         window.show()
         bridge.start()
         window.attention.start(tasks)
+        if check is not None:
+            tasks.start(check.operate(window), name="check itself")
         try:
             await end.wait()
         finally:
@@ -139,6 +151,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(
             "There is no display here, so no window opens; `lineclear list` shows what waits."
         )
+    if not options.self_check:
+        return _start(options)
+    with self_check.surroundings() as source:
+        options.source = [str(source)]
+        check = SelfCheck(source)
+        code = _start(options, check)
+    if code == 0 and check.failure:
+        return _complain(f"The self-check failed. {check.failure}")
+    if code == 0 and sys.stdout is not None:
+        print(json.dumps(check.passed))  # noqa: T201
+    return code
+
+
+def _start(options: argparse.Namespace, check: SelfCheck | None = None) -> int:
+    """Start Qt and show the window; the exit code."""
     sys.setswitchinterval(TURN_S)
     # Before Qt takes it out of the environment.
     token = single_instance.startup_token(os.environ)
@@ -147,14 +174,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     app.setDesktopFileName("lineclear")
     app.setQuitOnLastWindowClosed(False)
     try:
-        found, first = _find_first(options, token)
+        # Nobody can start a second window on the folders of a check.
+        found, first = (False, None) if check is not None else _find_first(options, token)
         if found:
             return 0
         with (
             contextlib.closing(first) if first is not None else contextlib.nullcontext(),
             asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner,
         ):
-            runner.run(run(app, options, first))
+            runner.run(run(app, options, first, check))
     except LineclearError as why:
         return _complain(why.sentence)
     return 0
