@@ -104,7 +104,8 @@ class ApproveButton(DecisionButton):
             back = theme.blend(QColor(t.text), back, 0.18 if self.isDown() else 0.08)
         painter.setBrush(back)
         painter.drawRoundedRect(box, 6, 6)
-        if not filled and self.isEnabled() and 0 < self._progress < 1:
+        moving = 0 < self._progress < 1 and not self._look.still
+        if not filled and self.isEnabled() and moving:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(t.accent))
             width = (box.width() - 12) * self._progress

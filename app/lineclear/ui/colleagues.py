@@ -41,6 +41,11 @@ class Colleagues(QObject):
             self._told = call
             self._bridge.tell_reading(row)
 
+    def tell_anew(self) -> None:
+        """Say it again at the next `tell`: whether it may be said has changed."""
+        self._told = ""
+        self._bridge.tell_reading(None)
+
     def look(self) -> None:
         """Ask what the others read, away from the window's thread."""
         if not self._looking:

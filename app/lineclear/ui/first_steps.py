@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from lineclear.core.errors import LineclearError
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 
@@ -21,7 +22,13 @@ async def send_refund(customer: str, amount: int) -> str: ...
 
 
 class FirstSteps(QObject):
-    """Carries these offers out for one window."""
+    """Carries these offers out for one window.
+
+    Signals:
+        failed(str): a folder is not watched, and why.
+    """
+
+    failed = Signal(str)
 
     def __init__(self, window: QWidget, bridge: Bridge, tasks: Tasks) -> None:
         super().__init__(window)
@@ -45,8 +52,12 @@ class FirstSteps(QObject):
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(
-            lambda path: self._tasks.start(
-                self._bridge.add_source(Path(path)), name="watch a folder"
-            )
+            lambda path: self._tasks.start(self._watch(Path(path)), name="watch a folder")
         )
         dialog.open()
+
+    async def _watch(self, path: Path) -> None:
+        try:
+            await self._bridge.add_source(path)
+        except LineclearError as why:
+            self.failed.emit(why.sentence)

@@ -131,7 +131,14 @@ class Theme(QObject):
         super().__init__(app)
         self._app = app
         self._applying = False
-        if app.style().name() == "fusion" and (dark is not None or not has_own_theme(app)):
+        self._given = dark
+        self._choice = "system"
+        self.still = False
+        """Nothing moves by itself."""
+        # A style sheet of ours stands before the style from here on, and has no name.
+        self._style = app.property("plainStyle") or app.style().name()
+        app.setProperty("plainStyle", self._style)
+        if self._style == "fusion" and (dark is not None or not has_own_theme(app)):
             scheme = app.styleHints().colorScheme()
             self._own = True
             night = dark if dark is not None else scheme == Qt.ColorScheme.Dark
@@ -148,8 +155,32 @@ class Theme(QObject):
         self._app.removeEventFilter(self)
         self._app.styleHints().colorSchemeChanged.disconnect(self._scheme_changed)
 
+    def choose(self, choice: str) -> None:
+        """Be `light` or `dark`, or follow the desktop: `system`."""
+        if choice == self._choice:
+            return
+        self._choice = choice
+        if self._style != "fusion":
+            schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
+            self._app.styleHints().setColorScheme(schemes.get(choice, Qt.ColorScheme.Unknown))
+        elif choice != "system":
+            self._app.setPalette(own_palette(dark=choice == "dark"))
+        elif self._own:
+            scheme = self._app.styleHints().colorScheme()
+            night = scheme == Qt.ColorScheme.Dark if self._given is None else self._given
+            self._app.setPalette(own_palette(dark=night))
+        else:
+            # The desktop's own.
+            self._app.setPalette(QPalette())
+
+    def keep_still(self, *, on: bool) -> None:
+        """Let nothing move by itself, or let it again."""
+        if on is not self.still:
+            self.still = on
+            self.changed.emit()
+
     def _scheme_changed(self, scheme: Qt.ColorScheme) -> None:
-        if self._own:
+        if self._own and self._choice == "system" and self._given is None:
             self._app.setPalette(own_palette(dark=scheme == Qt.ColorScheme.Dark))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -254,6 +285,8 @@ def stylesheet(t: Tokens) -> str:
     QSplitter#askedAndYours::handle {{ background: transparent; }}
     QSplitter::handle:horizontal {{ width: 1px; }}
     QSplitter::handle:vertical {{ height: 1px; }}
+    QFrame#betweenSides {{ background: {t.line}; border: none; max-width: 1px; min-width: 1px; }}
+    QFrame#settingsEdge {{ background: {t.line}; border: none; max-width: 1px; min-width: 1px; }}
     QFrame#separator {{ background: {t.line}; border: none; max-height: 1px; min-height: 1px; }}
     QAbstractItemView {{
         background: {t.base}; border: none; outline: none; color: {t.text};
@@ -278,6 +311,18 @@ def stylesheet(t: Tokens) -> str:
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
+    QAbstractSpinBox {{
+        background: {t.base}; color: {t.text}; border: 1px solid {t.line};
+        border-radius: 6px; padding: 5px 8px;
+        selection-background-color: {t.accent}; selection-color: {t.on_accent};
+    }}
+    QAbstractSpinBox:focus {{ border: 1px solid {t.accent}; }}
+    QAbstractSpinBox:disabled, QLineEdit:disabled, QCheckBox:disabled {{ color: {t.muted}; }}
+    QScrollArea#settingsPage, QWidget#settingsBody {{ background: {t.base}; border: none; }}
+    QWidget#settings, QListView#settingsPages {{ background: {t.window}; }}
+    QFrame#card {{ background: {t.base}; border: 1px solid {t.line}; border-radius: 6px; }}
+    QPlainTextEdit#boxed {{ border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; }}
+    QPlainTextEdit#boxed:focus {{ border: 1px solid {t.accent}; }}
     QComboBox {{
         background: {t.base}; color: {t.text}; border: 1px solid {t.line};
         border-radius: 6px; padding: 5px 8px;

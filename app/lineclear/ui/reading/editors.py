@@ -121,6 +121,7 @@ class TextEditor(QWidget):
         self._templates: list[DecisionButton] = []
         self.lasting = QCheckBox()
         self.lasting.setObjectName("lasting")
+        self.lasting.setAccessibleName("For more than this call")
         below = QHBoxLayout()
         below.setSpacing(8)
         below.addWidget(self.button)

@@ -92,6 +92,8 @@ class ReadingPane(QWidget):
         for page in (self.tabs, *self.reviewed):
             self.body.addWidget(page)
         self.banners = Banners()
+        self.beside = Banners()
+        """What others have to say beside the call."""
         self.editor = TextEditor()
         self.sentence = PlainLabel(name="sentence")
         self.sentence.setWordWrap(True)
@@ -145,6 +147,7 @@ class ReadingPane(QWidget):
         line.setObjectName("separator")
         box.addWidget(line)
         box.addWidget(self.banners)
+        box.addWidget(self.beside)
         box.addWidget(self.editor)
         self._offered = QHBoxLayout()
         self._offered.setContentsMargins(8, 4, 8, 0)

@@ -82,6 +82,7 @@ class SchemaForm(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("schemaForm")
+        self.setAccessibleName("Arguments as a form")
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.value: dict[str, Json] = {}

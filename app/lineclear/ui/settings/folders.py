@@ -1,0 +1,221 @@
+"""Folders: what is watched, how it fares, how it is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QFrame,
+    QHBoxLayout,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.ui import theme, words
+from lineclear.ui.bars import separator
+from lineclear.ui.labels import WholeLabel
+from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
+
+ABOUT_REMOVAL = (
+    "Lineclear stops looking into this folder. Nothing on disk is touched: its agents keep"
+    " waiting, decisions stand, and other inboxes go on watching it."
+)
+
+
+class FolderCard(QFrame):
+    """One watched folder.
+
+    Signals:
+        changed(str, object): a field of its setting has a new value.
+        removed: it is to be watched no longer; the operator was told what that means.
+    """
+
+    changed = Signal(str, object)
+    removed = Signal()
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        told = path_text(path)
+        shown = visible_line(told)
+        self.path = WholeLabel(shown, name="folderPath")
+        self.path.setFont(theme.mono_font())
+        self.health = note(name="folderHealth")
+        self.paused = QCheckBox("Pause")
+        self.paused.setAccessibleName(f"Pause {shown}")
+        self.polling = QCheckBox("Look every 2 s")
+        self.polling.setAccessibleName(f"Look every 2 s into {shown}")
+        self.polling.setToolTip("For network and sync folders, where the system tells of nothing")
+        self.levels = QSpinBox()
+        self.levels.setRange(1, 16)
+        self.levels.setAccessibleName(f"Levels below {shown}")
+        self.levels.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+        self.levels.setToolTip("How many folders below it a store may stand")
+        self.remove = button("Remove\u2026", "removeFolder", flat=True)
+        self.remove.setAccessibleName(f"Remove {shown}")
+        self.paused.clicked.connect(lambda on: self.changed.emit("paused", on))
+        self.polling.clicked.connect(lambda on: self.changed.emit("polling", on))
+        self.levels.editingFinished.connect(lambda: self.changed.emit("depth", self.levels.value()))
+        self.remove.clicked.connect(lambda: self.ask_removal(on=True))
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        line = QHBoxLayout()
+        line.setSpacing(18)
+        line.addWidget(self.paused)
+        line.addWidget(self.polling)
+        line.addWidget(in_line(self.levels, "levels deep"))
+        line.addStretch(1)
+        line.addWidget(self.remove)
+        self.really = QWidget()
+        really = QVBoxLayout(self.really)
+        really.setContentsMargins(0, 6, 0, 0)
+        really.setSpacing(8)
+        really.addWidget(separator())
+        really.addWidget(note(ABOUT_REMOVAL))
+        self.keep = button("Keep it", "keepFolder")
+        self.confirm = button("Remove from the list", "confirmRemoval")
+        self.keep.clicked.connect(lambda: self.ask_removal(on=False))
+        self.confirm.clicked.connect(self.removed)
+        really.addWidget(in_line(self.keep, self.confirm))
+        self.really.hide()
+        box = QVBoxLayout(self)
+        box.setContentsMargins(14, 10, 10, 10)
+        box.setSpacing(4)
+        box.addWidget(self.path)
+        box.addWidget(self.health)
+        box.addLayout(line)
+        box.addWidget(self.really)
+
+    def ask_removal(self, *, on: bool) -> None:
+        """Say what removal means and wait for the word, or take the question back."""
+        self.really.setVisible(on)
+        self.remove.setEnabled(not on)
+        (self.keep if on else self.remove).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_setting(self, setting: SourceSetting, health: SourceHealth | None) -> None:
+        """Show how it is watched and how it fares."""
+        self.paused.setChecked(setting.paused)
+        self.polling.setChecked(setting.polling)
+        if not self.levels.hasFocus():
+            with QSignalBlocker(self.levels):
+                self.levels.setValue(setting.depth)
+        self.health.setText(_fares(setting, health))
+        self.health.set_tone("muted" if setting.paused or health is None or health.ok else "care")
+
+
+class FoldersPage(Page):
+    """The watched folders, one card each.
+
+    Signals:
+        add_wanted: one more folder is to be asked for.
+    """
+
+    add_wanted = Signal()
+
+    def __init__(
+        self,
+        change: Change,
+        health: Callable[[], Sequence[SourceHealth]],
+        only: Sequence[SourceSetting] = (),
+    ) -> None:
+        """ONLY: the folders that this window was started with, in the place of the settings'."""
+        super().__init__("Folders", "Agents leave their calls in these; what is below is found.")
+        self._change = change
+        self._health = health
+        self._only = tuple(only)
+        self.cards: dict[Path, FolderCard] = {}
+        self._cards = QVBoxLayout()
+        self._cards.setSpacing(10)
+        self.box.addLayout(self._cards)
+        self.none = note(name="noFolder")
+        self.box.addWidget(self.none)
+        self.add = button("Add a folder\u2026", "addSource")
+        self.add.clicked.connect(self.add_wanted)
+        self.box.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self.box.addStretch(1)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these."""
+        sources = {one.path: one for one in settings.sources}
+        if list(sources) != list(self.cards):
+            self._rebuild(list(sources))
+        health = {one.path: one for one in self._health()}
+        for path, card in self.cards.items():
+            card.show_setting(sources[path], health.get(path))
+            card.setEnabled(not self._only)
+        self.add.setEnabled(not self._only)
+        if self._only:
+            self.none.setText(
+                "This window was started for these folders only; start it without --source to"
+                " change what is watched."
+            )
+        else:
+            self.none.setText("" if sources else "No folder is watched.")
+        self.none.setVisible(bool(self.none.text()))
+
+    def show_folder(self, path: Path) -> None:
+        """Bring the card of a folder into view."""
+        card = self.cards.get(path)
+        if card is not None:
+            self.ensureWidgetVisible(card)
+            card.paused.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _rebuild(self, paths: Sequence[Path]) -> None:
+        for path in list(self.cards):
+            card = self.cards.pop(path)
+            card.hide()
+            self._cards.removeWidget(card)
+            card.deleteLater()
+        for path in paths:
+            card = FolderCard(path)
+            self.cards[path] = card
+            card.changed.connect(
+                lambda field, value, path=path: self._change(_changed(path, {field: value}))
+            )
+            card.removed.connect(lambda path=path: self._change(removed(path)))
+            self._cards.addWidget(card)
+
+
+def _changed(path: Path, values: dict[str, Any]) -> Edit:
+    def edit(now: Settings) -> Settings:
+        sources = tuple(
+            one.model_copy(update=values) if one.path == path else one for one in now.sources
+        )
+        return now if sources == now.sources else now.model_copy(update={"sources": sources})
+
+    return edit
+
+
+def paused(path: Path, *, on: bool) -> Edit:
+    """Give an edit that pauses a folder, or looks into it again."""
+    return _changed(path, {"paused": on})
+
+
+def removed(path: Path) -> Edit:
+    """Give an edit that takes a folder off the list."""
+
+    def edit(now: Settings) -> Settings:
+        sources = tuple(one for one in now.sources if one.path != path)
+        return now.model_copy(update={"sources": sources})
+
+    return edit
+
+
+def _fares(setting: SourceSetting, health: SourceHealth | None) -> str:
+    if setting.paused:
+        return "Paused: nothing in it is looked at, and its calls are not shown."
+    if health is None:
+        return "Not looked at yet."
+    told = f"{words.count(health.calls, 'open call')} in {words.count(health.stores, 'store')}"
+    return visible_line(health.sentence, 300) if health.sentence and not health.ok else told

@@ -1,0 +1,203 @@
+"""What the pages of the settings are made of: a column of questions, each with its control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui import theme
+from lineclear.ui.labels import PlainLabel
+
+LABEL_WIDTH = 168
+WIDEST = 640
+Edit = Callable[[Settings], Settings]
+Change = Callable[[Edit], None]
+"""Carries an edit of the settings out, away from the window's thread."""
+
+
+def put(**values: Any) -> Edit:
+    """Give an edit that sets these fields."""
+    return lambda now: now.model_copy(update=values)
+
+
+class Page(QScrollArea):
+    """One page: a title and questions below each other; shows settings, asks for changes."""
+
+    def __init__(self, title: str, about: str = "") -> None:
+        super().__init__()
+        self.setObjectName("settingsPage")
+        self.setAccessibleName(title)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        body = QWidget()
+        body.setObjectName("settingsBody")
+        outer = QHBoxLayout(body)
+        outer.setContentsMargins(28, 22, 28, 24)
+        inner = QWidget()
+        inner.setMaximumWidth(WIDEST)
+        self.box = QVBoxLayout(inner)
+        self.box.setContentsMargins(0, 0, 0, 0)
+        self.box.setSpacing(16)
+        outer.addWidget(inner, 1)
+        outer.addStretch(0)
+        heading = PlainLabel(title)
+        heading.setFont(theme.title_font())
+        self.box.addWidget(heading)
+        if about:
+            self.box.addWidget(note(about))
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(4)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnStretch(1, 1)
+        self.box.addLayout(self._grid)
+        self.setWidget(body)
+
+    def ask(self, label: str, control: QWidget, hint: str = "") -> PlainLabel:
+        """Add a question; gives the label of its hint."""
+        row = self._grid.rowCount()
+        if self._grid.count():
+            self._grid.setRowMinimumHeight(row, 12)
+            row += 1
+        name = PlainLabel(label)
+        name.setWordWrap(True)
+        # In line with the words in the control.
+        name.setContentsMargins(0, 5, 0, 0)
+        name.setMaximumWidth(LABEL_WIDTH)
+        self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignTop)
+        told = note(hint)
+        told.setVisible(bool(hint))
+        self._grid.addWidget(told, row + 1, 1)
+        return told
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these; nothing is changed by it."""
+
+
+def note(text: str = "", name: str = "") -> PlainLabel:
+    """A small muted sentence that wraps."""
+    label = PlainLabel(text, name=name)
+    label.setWordWrap(True)
+    label.setFont(theme.small_font())
+    label.setProperty("tone", "muted")
+    return label
+
+
+def button(text: str, name: str, *, flat: bool = False) -> QPushButton:
+    """A button that is never the default."""
+    made = QPushButton(text)
+    made.setObjectName(name)
+    made.setAutoDefault(False)
+    if flat:
+        made.setProperty("flat", True)
+    return made
+
+
+def in_line(*parts: QWidget | str) -> QWidget:
+    """Controls and words beside each other."""
+    holder = QWidget()
+    line = QHBoxLayout(holder)
+    line.setContentsMargins(0, 0, 0, 0)
+    line.setSpacing(8)
+    for part in parts:
+        line.addWidget(PlainLabel(part) if isinstance(part, str) else part)
+    line.addStretch(1)
+    return holder
+
+
+class Choice(QWidget):
+    """A few values, one of which holds, as buttons in a line.
+
+    Signals:
+        chosen(object): the operator chose this value.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, label: str, values: Sequence[tuple[Any, str]], name: str) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self._group = QButtonGroup(self)
+        self._values = [value for value, _ in values]
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 5, 0, 0)
+        line.setSpacing(18)
+        for place, (_, told) in enumerate(values):
+            radio = QRadioButton(told)
+            radio.setAccessibleName(f"{label}: {told}")
+            self._group.addButton(radio, place)
+            line.addWidget(radio)
+        line.addStretch(1)
+        self._group.idClicked.connect(lambda place: self.chosen.emit(self._values[place]))
+
+    def show_value(self, value: Any) -> None:
+        """Show which holds."""
+        if value in self._values:
+            self._group.button(self._values.index(value)).setChecked(True)
+
+    def press(self, value: Any) -> None:
+        """Choose as a click does."""
+        self._group.button(self._values.index(value)).click()
+
+
+class Picker(QComboBox):
+    """Values with words in a list that drops down; one that is not in it is shown all the same.
+
+    Signals:
+        chosen(object): the operator chose this value.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(
+        self,
+        label: str,
+        values: Sequence[tuple[Any, str]],
+        name: str,
+        other: Callable[[Any], str],
+    ) -> None:
+        """OTHER words a value that is not in the list."""
+        super().__init__()
+        self.setObjectName(name)
+        self.setAccessibleName(label)
+        self.view().setAccessibleName(label)
+        self._values = list(values)
+        self._other = other
+        self._listed: list[Any] = []
+        self._list(self._values)
+        self.activated.connect(lambda place: self.chosen.emit(self._listed[place]))
+
+    def _list(self, values: Sequence[tuple[Any, str]]) -> None:
+        with QSignalBlocker(self):
+            self.clear()
+            self._listed = [value for value, _ in values]
+            self.addItems([told for _, told in values])
+
+    def show_value(self, value: Any) -> None:
+        """Show which holds."""
+        if value not in self._listed:
+            self._list([*self._values, (value, self._other(value))])
+        with QSignalBlocker(self):
+            self.setCurrentIndex(self._listed.index(value))
+
+    def pick(self, value: Any) -> None:
+        """Choose as a click does."""
+        self.setCurrentIndex(self._listed.index(value))
+        self.chosen.emit(value)

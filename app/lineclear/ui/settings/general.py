@@ -1,0 +1,137 @@
+"""General: who decides, how long a word holds, what others are told, when it is quiet."""
+
+from __future__ import annotations
+
+from datetime import time
+
+from PySide6.QtCore import QSignalBlocker, QTime
+from PySide6.QtWidgets import QAbstractSpinBox, QCheckBox, QLineEdit, QTimeEdit
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox import quiet_hours
+from lineclear.core.inbox.deciding import operator
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui import words
+from lineclear.ui.settings.form import Change, Choice, Page, Picker, in_line, put
+
+_LIVE = ((300.0, "5 minutes"), (900.0, "15 minutes"), (3600.0, "1 hour"), (14400.0, "4 hours"))
+_DEAD = ((86400.0, "1 day"), (604800.0, "7 days"), (2592000.0, "30 days"))
+_NIGHT = "22:00-07:00"
+
+
+class GeneralPage(Page):
+    """The operator, and how decisions are given."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__("General")
+        self._change = change
+        self._settings = Settings()
+        self._ask_who()
+        self._ask_decisions()
+        self._ask_others()
+        self.box.addStretch(1)
+
+    def _ask_who(self) -> None:
+        self.name = QLineEdit()
+        self.name.setObjectName("operatorName")
+        self.name.setAccessibleName("Your name")
+        self.name.setMaxLength(200)
+        self.name.editingFinished.connect(self._named)
+        self.about_name = self.ask("Your name", self.name, "\u2026")
+
+    def _ask_decisions(self) -> None:
+        self.after = Choice(
+            "After a decision",
+            (("stay", "Stay on it"), ("next", "Go to the next")),
+            "afterDecision",
+        )
+        self.after.chosen.connect(lambda value: self._change(put(after_decision=value)))
+        self.ask("After a decision", self.after, "After a click it always stays.")
+        self.hold = Choice(
+            "Wait before writing", ((0, "Not at all"), (3, "3 s"), (5, "5 s")), "hold"
+        )
+        self.hold.chosen.connect(lambda value: self._change(put(hold_s=value)))
+        self.ask(
+            "Wait before writing",
+            self.hold,
+            "Meanwhile Ctrl+Z takes your word back, and the agent has not seen it.",
+        )
+        self.live = Picker(
+            "An approval holds, for an agent that lives", _LIVE, "validLive", words.duration
+        )
+        self.live.chosen.connect(lambda value: self._change(put(valid_live_s=value)))
+        self.dead = Picker(
+            "An approval holds, for an agent that died", _DEAD, "validDead", words.duration
+        )
+        self.dead.chosen.connect(lambda value: self._change(put(valid_dead_s=value)))
+        self.ask(
+            "An approval holds",
+            in_line(self.live, "while its agent lives,", self.dead, "once it died"),
+            "Not picked up by then, it lapses, and the agent has to ask again.",
+        )
+
+    def _ask_others(self) -> None:
+        self.presence = QCheckBox("Tell them which call is before me")
+        self.presence.setObjectName("presence")
+        self.presence.clicked.connect(lambda on: self._change(put(presence=on)))
+        self.ask(
+            "Colleagues", self.presence, "Those who watch the same folder; they see your name."
+        )
+        self.quiet = QCheckBox("No notification from")
+        self.quiet.setObjectName("quietHours")
+        self.quiet.clicked.connect(self._quietened)
+        self.begins = _time_field("Quiet from", "quietFrom")
+        self.ends = _time_field("Quiet until", "quietUntil")
+        for field in (self.begins, self.ends):
+            field.editingFinished.connect(lambda: self._quietened(self.quiet.isChecked()))
+        self.ask(
+            "Quiet hours",
+            in_line(self.quiet, self.begins, "to", self.ends),
+            "What happens meanwhile is told when they are over.",
+        )
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these."""
+        self._settings = settings
+        if not self.name.hasFocus():
+            self.name.setText(settings.operator or "")
+        me = operator(settings)
+        self.name.setPlaceholderText(operator(Settings()).name)
+        self.about_name.setText(
+            f"Your decisions are signed: {visible_line(me.name, 80)} (uid {me.uid})."
+            " The number is the system's word, the name is yours."
+        )
+        self.after.show_value(settings.after_decision)
+        self.hold.show_value(settings.hold_s)
+        self.live.show_value(settings.valid_live_s)
+        self.dead.show_value(settings.valid_dead_s)
+        self.presence.setChecked(settings.presence)
+        self.quiet.setChecked(settings.quiet_hours is not None)
+        bounds = quiet_hours.bounds(settings.quiet_hours or _NIGHT)
+        for field, at in zip((self.begins, self.ends), bounds, strict=True):
+            field.setEnabled(settings.quiet_hours is not None)
+            if not field.hasFocus():
+                with QSignalBlocker(field):
+                    field.setTime(QTime(at.hour, at.minute))
+
+    def _named(self) -> None:
+        name = self.name.text().strip() or None
+        if name != self._settings.operator:
+            self._change(put(operator=name))
+
+    def _quietened(self, on: bool) -> None:
+        begin, end = (
+            time(field.time().hour(), field.time().minute()) for field in (self.begins, self.ends)
+        )
+        wanted = quiet_hours.written(begin, end) if on else None
+        if wanted != self._settings.quiet_hours:
+            self._change(put(quiet_hours=wanted))
+
+
+def _time_field(label: str, name: str) -> QTimeEdit:
+    field = QTimeEdit()
+    field.setObjectName(name)
+    field.setAccessibleName(label)
+    field.setDisplayFormat("HH:mm")
+    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
+    return field

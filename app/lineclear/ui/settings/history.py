@@ -1,0 +1,77 @@
+"""History: how long it is kept, where it stands, how large it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.history.database import history_path
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui import theme, words
+from lineclear.ui.labels import WholeLabel
+from lineclear.ui.settings.form import Change, Page, Picker, note, put
+from lineclear.ui.tasks import Tasks
+
+_KEPT = (
+    (None, "For ever"),
+    (30, "30 days"),
+    (90, "90 days"),
+    (365, "1 year"),
+    (1095, "3 years"),
+)
+
+
+class HistoryPage(Page):
+    """What is kept of decisions and their outcomes."""
+
+    def __init__(self, change: Change, tasks: Tasks) -> None:
+        super().__init__("History")
+        self._tasks = tasks
+        self.days = Picker(
+            "Decisions are kept", _KEPT, "historyDays", lambda days: words.count(days, "day")
+        )
+        self.days.chosen.connect(lambda value: change(put(history_days=value)))
+        self.ask(
+            "Decisions are kept",
+            self.days,
+            "Older ones are taken out of this history. What agents and the ledger beside them"
+            " hold is not touched.",
+        )
+        self.where = WholeLabel(name="historyPath")
+        self.where.setFont(theme.mono_font())
+        self.about_file = self.ask("File", self.where, "\u2026")
+        self.box.addWidget(
+            note(
+                "Search it, export it and check its chain under History in the window, or with"
+                " lineclear history."
+            )
+        )
+        self.box.addStretch(1)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these, and look how large the file is."""
+        self.days.show_value(settings.history_days)
+        self._tasks.start(self._measure(), name="measure the history")
+
+    async def _measure(self) -> None:
+        path, told = await self._tasks.in_thread(_measured)
+        self.where.setText("" if path is None else path_text(path))
+        self.about_file.setText(told)
+
+
+def _measured() -> tuple[Path | None, str]:
+    """Give where the file is and how large, in words."""
+    try:
+        path = history_path()
+    except LineclearError as why:
+        return None, why.sentence
+    total = 0
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        try:
+            total += each.stat().st_size
+        except FileNotFoundError:
+            continue
+        except OSError as why:
+            return path, f"It cannot be looked at: {why.strerror}."
+    return path, words.size(total) if total else "Nothing is in it yet."

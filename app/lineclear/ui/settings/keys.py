@@ -1,0 +1,31 @@
+"""Keys: what each does, and whether a letter alone does anything."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QCheckBox
+
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui.key_list import key_grid
+from lineclear.ui.settings.form import Change, Page, put
+
+
+class KeysPage(Page):
+    """The list of keys under the one switch that it has."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__("Keys")
+        self.letters = QCheckBox("A letter alone acts in the table and the reading pane")
+        self.letters.setObjectName("letters")
+        self.letters.clicked.connect(lambda on: change(put(letters=on)))
+        self.ask(
+            "Letters",
+            self.letters,
+            "Off, only the keys with Ctrl and the function keys do. Approving takes Enter as well"
+            " in either case.",
+        )
+        self.box.addLayout(key_grid())
+        self.box.addStretch(1)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these."""
+        self.letters.setChecked(settings.letters)

@@ -1,0 +1,39 @@
+"""Look: light or dark, how high a row is, whether anything moves by itself."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QCheckBox
+
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui.settings.form import Change, Choice, Page, note, put
+
+
+class LookPage(Page):
+    """How the windows look."""
+
+    def __init__(self, change: Change) -> None:
+        super().__init__("Look")
+        self.theme = Choice(
+            "Colours",
+            (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark")),
+            "theme",
+        )
+        self.theme.chosen.connect(lambda value: change(put(theme=value)))
+        self.ask("Colours", self.theme)
+        self.rows = Choice(
+            "Rows", ((24, "Close (24)"), (28, "Normal (28)"), (40, "Wide (40)")), "rowHeight"
+        )
+        self.rows.chosen.connect(lambda value: change(put(row_height=value)))
+        self.ask("Rows of the table", self.rows, "Pixels; a narrow table has rows of two lines.")
+        self.still = QCheckBox("Nothing moves by itself")
+        self.still.setObjectName("reducedMotion")
+        self.still.clicked.connect(lambda on: change(put(reduced_motion=on)))
+        self.ask("Motion", self.still, "The line under a button that is not ready yet is left out.")
+        self.box.addWidget(note("Text has the size that your desktop gives it."))
+        self.box.addStretch(1)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these."""
+        self.theme.show_value(settings.theme)
+        self.rows.show_value(settings.row_height)
+        self.still.setChecked(settings.reduced_motion)

@@ -1,0 +1,121 @@
+"""The window of the settings: pages at the left, the one that is read at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QListView,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from lineclear.core.inbox.settings import Settings
+from lineclear.ui import theme
+from lineclear.ui.bars import separator
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.settings.folders import FoldersPage
+from lineclear.ui.settings.form import Page
+from lineclear.ui.sidebar import Entry, EntryDelegate, EntryModel
+
+LIST_WIDTH = 176
+
+
+class SettingsWindow(QWidget):
+    """Shows settings; it stands beside the main window and keeps nobody from it."""
+
+    def __init__(
+        self,
+        look: theme.Theme,
+        pages: Sequence[tuple[str, Page]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setObjectName("settings")
+        self.setWindowTitle("Settings")
+        self.pages = dict(pages)
+        self.list = QListView()
+        self.list.setObjectName("settingsPages")
+        self.list.setAccessibleName("Pages")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setItemDelegate(EntryDelegate(look, self.list))
+        self.list.setFixedWidth(LIST_WIDTH)
+        self._names = EntryModel(self)
+        self._names.show([Entry(name, None) for name in self.pages])
+        self.list.setModel(self._names)
+        self.stack = QStackedWidget()
+        for page in self.pages.values():
+            self.stack.addWidget(page)
+        self.told = PlainLabel(name="settingsTold")
+        self.told.setWordWrap(True)
+        self.told.setContentsMargins(28, 8, 28, 8)
+        self.told.setProperty("banner", "stop")
+        self.told.setProperty("tone", "stop")
+        self.told.hide()
+        self._lay_out()
+        self.list.selectionModel().currentChanged.connect(self._turned)
+        self.list.setCurrentIndex(self._names.index(0))
+        look.changed.connect(self.list.viewport().update)
+        for key in ("Esc", "Ctrl+W"):
+            QShortcut(QKeySequence(key), self).activated.connect(self.close)
+        QShortcut(QKeySequence("F6"), self).activated.connect(self.cross)
+        self.resize(860, 600)
+        self.setMinimumSize(560, 380)
+
+    def _lay_out(self) -> None:
+        left = QWidget()
+        left.setObjectName("settings")
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 12, 0, 12)
+        column.addWidget(self.list)
+        right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.stack, 1)
+        right.addWidget(self.told)
+        edge = separator()
+        edge.setObjectName("settingsEdge")
+        box = QHBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        box.addWidget(left)
+        box.addWidget(edge)
+        box.addLayout(right, 1)
+
+    def _turned(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if current.isValid():
+            self.stack.setCurrentIndex(current.row())
+
+    def turn_to(self, name: str, folder: Path | None = None) -> None:
+        """Bring a page to the front, and a FOLDER on it into view."""
+        self.list.setCurrentIndex(self._names.index(list(self.pages).index(name)))
+        page = self.pages[name]
+        if folder is not None and isinstance(page, FoldersPage):
+            page.show_folder(folder)
+        else:
+            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def cross(self) -> None:
+        """From the list to the page, or back."""
+        if self.list.hasFocus():
+            self.list.focusNextChild()
+        else:
+            self.list.setFocus(Qt.FocusReason.TabFocusReason)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Show these on every page."""
+        for page in self.pages.values():
+            page.show_settings(settings)
+
+    def say(self, told: str) -> None:
+        """Say why something was not changed; "" for nothing."""
+        self.told.setText(told)
+        self.told.setVisible(bool(told))
