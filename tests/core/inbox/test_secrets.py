@@ -18,6 +18,7 @@ from lineclear.core.inbox.secrets import (
     places,
 )
 
+LINE = "ab" * 32
 DOTS = "\u2022\u2022\u2022\u2022"
 KEY = "sk-live-51HxT0kQmZ8rP2vNcLw7aYdE4u"
 
@@ -123,9 +124,7 @@ def test_what_is_behind_a_secret_in_a_command_stays_in_view():
         {"cookie": "a=b; $(reboot)"},
         {"password": "rm -rf / x"},
         {"note": "-----BEGIN PRIVATE KEY-----\nreboot\n-----END PRIVATE KEY-----"},
-        {
-            "note": f"-----BEGIN PRIVATE KEY-----\n{'a' * 64}\nrm -rf /\n{'b' * 64}\n-----END KEY-----"
-        },
+        {"note": f"-----BEGIN PRIVATE KEY-----\n{LINE}\nrm -rf /\n{LINE}\n-----END"},
         {"url": "https://a:;rm${IFS}-rf${IFS}x;@evil/"},
     ],
 )
