@@ -25,6 +25,8 @@ os.environ.setdefault("QT_API", "pyside6")
 
 from picture_burst import crowd
 from picture_run import leave_waiting_run
+from picture_settings import SETTINGS
+from picture_settings import SHOWN as SETTINGS_SHOWN
 from picture_stage import Stage, day, nothing
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPalette
@@ -407,6 +409,7 @@ async def burst_done(on: Set) -> None:
 
 SCENES: dict[str, Scene] = {
     **READING,
+    **SETTINGS,
     README_SCENE: inbox,
     "hidden": hidden,
     "long": long_text,
@@ -484,6 +487,8 @@ async def picture(app: QApplication, target: Path, name: str, *, dark: bool, siz
             shown = (
                 window.findChild(QWidget, "keyList") or window.findChild(QWidget, "burst") or window
             )
+            own = (window.findChild(QWidget, each) for each in SETTINGS_SHOWN)
+            shown = next((each for each in own if each is not None and each.isVisible()), shown)
             if shown.objectName() == "burst":
                 shown.resize(size)
                 await asyncio.sleep(0.2)

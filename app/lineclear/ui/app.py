@@ -19,13 +19,14 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import settings as settings_file
+from lineclear.core.inbox import settings_change
 from lineclear.core.places import absolute, home
 from lineclear.ui import self_check, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.self_check import SelfCheck
+from lineclear.ui.settings import following
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.window import MainWindow
 from lineclear.ui.window_state import read_state, write_state
@@ -82,13 +83,16 @@ async def run(
     tasks = Tasks(loop)
     look = theme.Theme(app, dark=options.dark)
     only = tuple(absolute(source) for source in options.source)
-    bridge = Bridge(settings_file.load(), only=only)
+    since = following.mark()
+    loaded = settings_change.load_for_window()
+    bridge = Bridge(loaded.settings, only=only)
     window = MainWindow(bridge, look, tasks, app, state=read_state(), demo=options.demo)
     tasks.on_error = window.report
     window.ended.connect(end.set)
     if first is not None:
         first.raise_wanted.connect(window.bring)
     with _signals(loop, tasks, end):
+        window.desk.begin(loaded.said, None if loaded.said else since)
         window.show()
         bridge.start()
         window.attention.start(tasks)

@@ -1,0 +1,381 @@
+"""The settings: real window, real file; applied at once, kept over a restart, nothing lost."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+
+from lineclear.core.inbox import settings_change
+from lineclear.core.inbox.settings import (
+    LaunchSetting,
+    Settings,
+    SourceSetting,
+    load,
+    save,
+    settings_path,
+)
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.settings import following
+from lineclear.ui.settings.desk import COMMANDS, FOLDERS, GENERAL, HISTORY, KEYS, LOOK
+from lineclear.ui.settings.window import SettingsWindow
+from lineclear.ui.tasks import Tasks
+from lineclear.ui.theme import Theme
+from lineclear.ui.window import MainWindow
+from tests.ui.sample import ask_for
+from tests.ui.test_markup import interpreting
+
+pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", r"raise\(\)", extend=True)
+
+
+@asynccontextmanager
+async def started(qapp: QApplication, until: Callable) -> AsyncIterator[MainWindow]:
+    """The program as `app.run` starts it, ended cleanly."""
+    tasks = Tasks(asyncio.get_running_loop())
+    failures: list[str] = []
+    tasks.on_error = lambda name, error: failures.append(f"{name}: {error!r}")
+    look = Theme(qapp, dark=False)
+    since = following.mark()
+    loaded = settings_change.load_for_window()
+    bridge = Bridge(loaded.settings)
+    window = MainWindow(bridge, look, tasks, qapp)
+    window.resize(1320, 820)
+    window.desk.begin(loaded.said, None if loaded.said else since)
+    window.show()
+    window.activateWindow()
+    bridge.start()
+    await until(window.on_screen, "the window on screen")
+    try:
+        yield window
+    finally:
+        window.quit()
+        window.hide()
+        await tasks.close()
+        await bridge.stop()
+        look.choose("system")
+        look.stop()
+        window.deleteLater()
+        await asyncio.sleep(0)
+    assert failures == []
+
+
+@pytest.fixture
+async def window(qapp, source, until) -> AsyncIterator[MainWindow]:
+    save(Settings(sources=(SourceSetting(path=source),)))
+    async with started(qapp, until) as made:
+        yield made
+
+
+def opened(window: MainWindow, page: str = "") -> SettingsWindow:
+    window.actions_table["settings"].trigger()
+    shown = window.desk.window
+    assert shown is not None
+    if page:
+        shown.turn_to(page)
+    return shown
+
+
+def kept() -> dict:
+    return json.loads(settings_path().read_text())
+
+
+def named(root: QWidget, name: str) -> QWidget:
+    found = root.findChild(QWidget, name)
+    assert found is not None, name
+    return found
+
+
+# --- The window itself --------------------------------------------------------------------------
+
+
+async def test_it_stands_beside_the_main_window_and_esc_closes_it(window, until):
+    QTest.mouseClick(window.top.settings, Qt.MouseButton.LeftButton)
+    shown = window.desk.window
+    assert shown.isVisible()
+    assert shown.isModal() is False
+    assert window.isEnabled()
+    await until(lambda: QApplication.activeWindow() is shown, "its turn")
+    QTest.keyClick(shown, Qt.Key.Key_Escape)
+    assert not shown.isVisible()
+
+
+async def test_every_page_is_reached_by_the_keyboard_and_names_its_controls(window):
+    shown = opened(window)
+    assert list(shown.pages) == [GENERAL, FOLDERS, COMMANDS, KEYS, LOOK, HISTORY]
+    shown.list.setFocus()
+    for page in shown.pages.values():
+        assert shown.stack.currentWidget() is page
+        QTest.keyClick(shown.list, Qt.Key.Key_Down)
+    nameless = [
+        f"{type(each).__name__} {each.objectName()}"
+        for each in shown.findChildren(QWidget)
+        if each.focusPolicy() is not Qt.FocusPolicy.NoFocus
+        and not each.objectName().startswith("qt_")
+        and not (each.accessibleName() or (isinstance(each, QAbstractButton) and each.text()))
+        and not isinstance(each, QLabel)
+        and type(each).__name__ not in {"QWidget", "QStackedWidget", "QComboBoxListView"}
+    ]
+    assert nameless == []
+    assert interpreting(shown) == []
+
+
+async def test_what_is_set_is_kept_over_a_restart(qapp, source, until):
+    save(Settings(sources=(SourceSetting(path=source),)))
+    async with started(qapp, until) as window:
+        page = opened(window, GENERAL).pages[GENERAL]
+        page.name.setFocus()
+        QTest.keyClicks(page.name, "ann")
+        QTest.keyClick(page.name, Qt.Key.Key_Return)
+        page.after.press("next")
+        page.hold.press(5)
+        page.dead.pick(86400.0)
+        page.presence.click()
+        page.quiet.click()
+        await until(lambda: kept().get("quiet_hours"), "the quiet hours")
+    assert kept() == {
+        "v": 1,
+        "sources": [{"path": str(source)}],
+        "operator": "ann",
+        "after_decision": "next",
+        "hold_s": 5,
+        "valid_dead_s": 86400.0,
+        "presence": False,
+        "quiet_hours": "22:00-07:00",
+    }
+    async with started(qapp, until) as window:
+        page = opened(window, GENERAL).pages[GENERAL]
+        assert page.name.text() == "ann"
+        assert f"ann (uid {os.geteuid()})" in page.about_name.text()
+        assert page.hold._group.checkedId() == 2
+        assert window.attention.quiet_hours(datetime.fromisoformat("2026-03-04T23:00+01:00"))
+        assert not window.attention.quiet_hours(datetime.fromisoformat("2026-03-04T12:00+01:00"))
+
+
+# --- Applied at once ----------------------------------------------------------------------------
+
+
+async def test_density_and_theme_take_effect_at_once(window, source, until):
+    ask_for(source)
+    await until(lambda: window.model.rowCount() == 1, "a row")
+    page = opened(window, LOOK).pages[LOOK]
+    assert window.table.row_height == 28
+    page.rows.press(40)
+    await until(lambda: window.table.row_height == 40, "high rows")
+    page.rows.press(24)
+    await until(lambda: window.table.row_height == 24, "low rows")
+    look = window.table.itemDelegate()._look
+    assert not look.tokens.dark
+    page.theme.press("dark")
+    await until(lambda: look.tokens.dark, "the dark")
+    page.theme.press("light")
+    await until(lambda: not look.tokens.dark, "the light")
+    page.still.click()
+    await until(lambda: look.still, "stillness")
+
+
+async def test_letters_are_switched_off_and_on(window, until):
+    page = opened(window, KEYS).pages[KEYS]
+    page.letters.click()
+    await until(
+        lambda: (
+            [one.toString() for one in window.actions_table["deny"].shortcuts()] == ["Ctrl+Shift+D"]
+        ),
+        "no letters",
+    )
+
+
+async def test_polling_reaches_the_watcher_and_a_pause_takes_the_rows_away(window, source, until):
+    ask_for(source)
+    await until(lambda: window.model.rowCount() == 1, "a row")
+    page = opened(window, FOLDERS).pages[FOLDERS]
+    card = page.cards[source]
+    await until(lambda: card.health.text() == "1 open call in 1 store", "its health")
+    card.polling.click()
+    watched = window._bridge._watcher._state.watched
+    await until(lambda: [one.polled for one in watched.values()] == [True], "polling")
+    card.levels.setFocus()
+    card.levels.setValue(7)
+    QTest.keyClick(card.levels, Qt.Key.Key_Return)
+    await until(lambda: [one.setting.depth for one in watched.values()] == [7], "the depth")
+    card.paused.click()
+    await until(lambda: window.model.rowCount() == 0, "no row")
+    assert "Paused" in card.health.text()
+    card.paused.click()
+    await until(lambda: window.model.rowCount() == 1, "the row again")
+
+
+async def test_a_folder_is_removed_only_after_its_sentence(window, source, until):
+    ask_for(source)
+    page = opened(window, FOLDERS).pages[FOLDERS]
+    card = page.cards[source]
+    card.remove.click()
+    assert kept()["sources"]
+    assert any("Nothing on disk is touched" in each.text() for each in card.findChildren(QLabel))
+    card.keep.click()
+    assert not card.really.isVisible()
+    card.remove.click()
+    card.confirm.click()
+    await until(lambda: kept()["sources"] == [], "nothing watched")
+    await until(window.empty.isVisible, "the empty window")
+    assert list(source.iterdir())
+    assert page.none.text() == "No folder is watched."
+
+
+async def test_a_folder_that_holds_too_much_is_refused_in_words(window, until):
+    shown = opened(window, FOLDERS)
+    steps = next(each for each in shown.children() if hasattr(each, "ask_folder"))
+    await steps._watch(Path("/"))
+    assert "whole machine" in shown.told.text()
+    assert shown.told.isVisible()
+
+
+async def test_the_sidebars_menu_leads_to_a_folder(window, source, until):
+    await until(window.sidebar.source_model.rowCount, "the folder")
+    menu = window.desk.folder_menu(source)
+    told = [each.text() for each in menu.actions() if each.text()]
+    assert told == ["Pause", "Remove\u2026", "Settings of folders\u2026"]
+    menu.actions()[1].trigger()
+    assert window.desk.window.pages[FOLDERS].cards[source].really.isVisible()
+    menu.deleteLater()
+
+
+# --- The file -----------------------------------------------------------------------------------
+
+
+async def test_what_another_program_writes_is_taken_in_within_two_seconds(window, until):
+    page = opened(window, LOOK).pages[LOOK]
+    settings_change.change(lambda now: now.model_copy(update={"row_height": 40}))
+    await until(lambda: window.table.row_height == 40, "the other's setting", 2.5)
+    assert page.rows._group.checkedId() == 2
+
+
+async def test_a_file_damaged_meanwhile_is_said_and_what_held_goes_on(window, until):
+    whole = settings_path().read_text()
+    settings_path().write_text("{")
+    await until(window.desk.strip.isVisible, "the strip")
+    assert "cannot be understood" in window.desk.strip.label.text()
+    assert "stays in force" in window.desk.strip.label.text()
+    shown = opened(window, LOOK)
+    shown.pages[LOOK].rows.press(40)
+    await until(shown.told.isVisible, "why nothing was saved")
+    assert settings_path().read_text() == "{"
+    assert shown.pages[LOOK].rows._group.checkedId() == 1
+    settings_path().write_text(whole)
+    await until(lambda: not window.desk.strip.isVisible(), "the strip's end")
+
+
+async def test_a_damaged_file_is_kept_aside_at_the_start_and_said(qapp, until):
+    settings_path().parent.mkdir(parents=True)
+    settings_path().write_text('{"operator": "ann", "operator": "bob"}')
+    async with started(qapp, until) as window:
+        assert window.desk.strip.isVisible()
+        (aside,) = settings_path().parent.glob("settings.json.damaged-*")
+        told = window.desk.strip.label.text()
+        assert str(aside) in told
+        assert "twice" in told
+        assert aside.read_text() == '{"operator": "ann", "operator": "bob"}'
+        opened(window, LOOK).pages[LOOK].rows.press(40)
+        await until(lambda: settings_path().exists(), "a new file")
+        named(window, "settingsFileRead").click()
+        assert not window.desk.strip.isVisible()
+
+
+# --- Commands -----------------------------------------------------------------------------------
+
+
+async def test_a_command_is_written_tried_and_removed(window, source, until, tmp_path):
+    aid = ask_for(source, "refund-bot").shown.aid
+    await until(lambda: window.model.rowCount() == 1, "a row")
+    page = opened(window, COMMANDS).pages[COMMANDS]
+    page.add.click()
+    editor = page.editor
+    editor.program.setText("python3")
+    editor.save()
+    assert "Say for which agent" in editor.error.text()
+    editor.agent.setText("refund-bot")
+    editor.save()
+    assert "absolute path" in editor.error.text()
+    ran = tmp_path / "ran"
+    script = f"open({str(ran)!r}, 'w')"
+    editor.program.setText(sys.executable)
+    editor.arguments.setPlainText(f"-c\n{script}\n{{store}}")
+    editor.env.setPlainText("MODE=prod")
+    editor.save()
+    await until(lambda: page.cards, "its card")
+    assert load().launch == (
+        LaunchSetting(
+            agent="refund-bot",
+            argv=(sys.executable, "-c", script, "{store}"),
+            env={"MODE": "prod"},
+        ),
+    )
+    page.cards[0].tried.click()
+    assert page.call.itemText(0) == f"refund-bot \u00b7 send_refund \u00b7 {aid[:8]}"
+    await until(page.would.text.toPlainText, "what would run")
+    lines = page.would.text.toPlainText().split("\n")
+    assert lines[1:5] == [
+        f"  {sys.executable}",
+        "  -c",
+        f"  {script}",
+        f"  {source / 'refund-bot' / '1'}",
+    ]
+    assert "  MODE=prod" in lines
+    assert page.would.wrong.text() == "Program and folder are there."
+    assert "Nothing was started" in page.about.text()
+    assert not ran.exists()
+    page.cards[0].remove_wanted.emit()
+    await until(lambda: load().launch == (), "no command")
+
+
+async def test_a_run_proposes_a_command_and_an_operator_trusts_exactly_what_was_shown(
+    window, source, until
+):
+    shown = ask_for(source, "refund-bot").shown
+    toml = shown.store.parent / "resume.toml"
+    toml.write_text(f'argv = ["{sys.executable}", "-V", "{{store}}"]\ncwd = "/"\n')
+    await until(lambda: window.table.choose(shown.aid), "the row")
+    banner = await until(lambda: window.pane.beside.findChild(QWidget, "proposal"), "the offer")
+    assert banner.accessibleName() == "This run proposes a command to resume it with."
+    named(window.pane, "proposalAction").click()
+    proposal = await until(lambda: window.desk.proposals.window, "the proposal")
+    assert not proposal.trust.isEnabled()
+    assert interpreting(proposal) == []
+    toml.write_text('argv = ["/bin/rm", "-rf", "/srv"]\n')
+    await until(proposal.trust.isEnabled, "the button")
+    proposal.trust.click()
+    await until(lambda: load().launch, "the command")
+    assert load().launch == (
+        LaunchSetting(
+            source=shown.store.parent, argv=(sys.executable, "-V", "{store}"), cwd=Path("/")
+        ),
+    )
+    window.flow.view.turned.emit()
+    banner = await until(
+        lambda: next(
+            (
+                each
+                for each in window.pane.beside.findChildren(QWidget, "proposal")
+                if "no longer the one" in each.accessibleName()
+            ),
+            None,
+        ),
+        "the warning",
+    )
+    assert banner.property("banner") == "care"
+
+
+async def test_a_proposal_that_cannot_be_read_is_said_and_cannot_be_trusted(window, source, until):
+    shown = ask_for(source, "refund-bot").shown
+    (shown.store.parent / "resume.toml").write_text('argv = ["<b>python3</b>"]')
+    await until(lambda: window.table.choose(shown.aid), "the row")
+    await until(lambda: window.pane.beside.findChild(QWidget, "proposal"), "the sentence")
+    assert window.pane.beside.findChild(QWidget, "proposalAction") is None
+    assert interpreting(window) == []
