@@ -49,7 +49,10 @@ def suggestions(before: str, values: Values) -> list[Suggestion]:
     field = field.lower()
     if field not in FIELDS:
         return []
-    known = _FIXED.get(field) or sorted(set(values(field)), key=str.casefold)
+    if field in _FIXED:
+        known = [value for value in _FIXED[field] if value.startswith(typed)]
+    else:
+        known = sorted(set(values(field)), key=str.casefold)
     fitting = [value for value in known if typed in value.casefold() and value != typed]
     fitting.sort(key=lambda value: not value.casefold().startswith(typed))
     return [Suggestion(f"{minus}{field}:{_quoted(one)}") for one in fitting if _plain(one)][

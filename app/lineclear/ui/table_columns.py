@@ -57,6 +57,7 @@ class TableColumns(QObject):
         self._drawn = {column: _WIDTHS[column] for column in _LEAST}
         self._fitting = False
         self.compact = False
+        self._turning = False
         self._uncompacted = QByteArray()
         header = view.horizontalHeader()
         header.setHighlightSections(False)
@@ -178,8 +179,9 @@ class TableColumns(QObject):
 
     def look(self) -> None:
         """Look anew whether columns can stand side by side."""
-        self.set_compact(on=self._view.width() < COMPACT)
-        self.fit()
+        if not self._turning:
+            self.set_compact(on=self._view.width() < COMPACT)
+            self.fit()
 
     def set_compact(self, *, on: bool) -> None:
         """Show a row on two lines in the column of arguments, or in its columns again."""
@@ -189,6 +191,8 @@ class TableColumns(QObject):
         if on:
             self._uncompacted = self.kept()
         self.compact = on
+        # Showing and hiding the header resizes the table.
+        self._turning = True
         if on:
             for column in Column:
                 self._view.setColumnHidden(column, column is not Column.ARGUMENTS)
@@ -198,6 +202,7 @@ class TableColumns(QObject):
             header.restoreState(self._uncompacted)
             header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
             self.fit_states()
+        self._turning = False
         self.compacted.emit(on)
 
     def _set(self, widths: dict[Column, int]) -> None:
