@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -334,6 +335,33 @@ async def no_match(on: Set) -> None:
     await asyncio.sleep(0.5)
 
 
+async def filter_help(on: Set) -> None:
+    """How a filter may go on."""
+    await until(on.window.model.rowCount)
+    on.do("filter")
+    QTest.keyClicks(on.window.filter, "tool:s")
+    await asyncio.sleep(0.3)
+
+
+async def filter_wrong(on: Set) -> None:
+    """A filter with a word that cannot be understood."""
+    await until(on.window.model.rowCount)
+    on.do("filter")
+    QTest.keyClicks(on.window.filter, "tool:send age:soon")
+    await asyncio.sleep(0.4)
+
+
+async def snoozed(on: Set) -> None:
+    """Calls that the operator put off."""
+    await on.choose("refund")
+    await on.choose("bash")
+    later = datetime.now(UTC) + timedelta(minutes=40)
+    rows = [on.window.model.row(on.calls[name]) for name in ("refund", "bash")]
+    on.window.own_view.snoozing.put_off([row for row in rows if row is not None], later)
+    on.window.sidebar.choose_section(Section.SNOOZED)
+    await on.choose("bash")
+
+
 async def keys(on: Set) -> None:
     """The list of keys."""
     await on.choose("refund")
@@ -439,6 +467,9 @@ SCENES: dict[str, Scene] = {
     "finished": finished,
     "failed": failed,
     "no-match": no_match,
+    "filter-help": filter_help,
+    "filter-wrong": filter_wrong,
+    "snoozed": snoozed,
     "keys": keys,
     "closing": closing,
     "several": several,
