@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor
 
 from lineclear.ui import theme
+from lineclear.ui.contrast import contrast
 from lineclear.ui.reading import code_colours, colours
 from lineclear.ui.reading.code_colours import (
     colours_of,
@@ -17,7 +18,7 @@ from lineclear.ui.reading.code_colours import (
     shown_spans,
     text_spans,
 )
-from lineclear.ui.reading.colours import KINDS, contrast, style
+from lineclear.ui.reading.colours import KINDS, style
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.shown_text import exact_text, within
 
@@ -131,9 +132,3 @@ def test_every_colour_can_be_read(qapp, dark):
     for added in (True, False):
         assert contrast(text, colours.difference_back(t, added=added)) >= 7
     look.stop()
-
-
-def test_a_colour_that_cannot_be_read_moves_towards_the_text():
-    on, text = QColor("#ffffff"), QColor("#000000")
-    assert contrast(colours.readable(QColor("#ffff00"), on, text), on) >= 4.5
-    assert colours.readable(QColor("#00008b"), on, text) == QColor("#00008b")

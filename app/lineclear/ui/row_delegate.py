@@ -332,7 +332,7 @@ class RowDelegate(QStyledItemDelegate):
             top = content.top() + (content.height() - metrics.height() - 2) // 2
             box = QRect(right - width, top, width, metrics.height() + 2)
             back, ink = _chip_colours(level, t)
-            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setPen(QColor(ink) if t.high else Qt.PenStyle.NoPen)
             painter.setBrush(QColor(back))
             painter.drawRoundedRect(box, 4, 4)
             painter.setPen(QColor(ink))

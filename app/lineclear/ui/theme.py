@@ -2,117 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from lineclear.ui import assets
+from lineclear.ui.contrast import blend
+from lineclear.ui.tokens import Tokens, own_palette, tokens_of
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAccessibilityHints, QStyleHints
+
+__all__ = ["BAR_HEIGHT", "GLYPH", "HIGH_CONTRAST", "ROW_HEIGHT", "SPACE"]
+__all__ += ["Theme", "Tokens", "app_icon", "blend", "body_font", "glyph", "has_own_theme"]
+__all__ += ["mono_font", "own_palette", "small_font", "stylesheet", "title_font", "tokens_of"]
 
 SPACE = 8
 ROW_HEIGHT = 28
 BAR_HEIGHT = 56
 GLYPH = 14
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The colours in use, as `#rrggbb`; own ones only for stop, care and ok."""
-
-    dark: bool
-    window: str
-    base: str
-    text: str
-    muted: str
-    line: str
-    hover: str
-    accent: str
-    on_accent: str
-    selected: str
-    selected_idle: str
-    """A selection in a list that has not the focus."""
-    stop: str
-    stop_back: str
-    care: str
-    care_back: str
-    ok: str
-    note_back: str
-
-
-def blend(over: QColor, under: QColor, share: float) -> QColor:
-    """Mix two colours: SHARE (0 to 1) of OVER on UNDER."""
-    return QColor.fromRgbF(
-        over.redF() * share + under.redF() * (1 - share),
-        over.greenF() * share + under.greenF() * (1 - share),
-        over.blueF() * share + under.blueF() * (1 - share),
-    )
-
-
-def tokens_of(palette: QPalette) -> Tokens:
-    """Choose every colour from PALETTE and its lightness."""
-    base = palette.color(QPalette.ColorRole.Base)
-    text = palette.color(QPalette.ColorRole.Text)
-    window = palette.color(QPalette.ColorRole.Window)
-    accent = palette.color(QPalette.ColorRole.Accent)
-    dark = base.lightness() < text.lightness()
-    on_accent = "#ffffff" if accent.lightness() < 140 else "#101214"
-    return Tokens(
-        dark=dark,
-        window=window.name(),
-        base=base.name(),
-        text=text.name(),
-        muted=blend(text, base, 0.66).name(),
-        line=blend(text, base, 0.14 if dark else 0.11).name(),
-        hover=blend(text, base, 0.05).name(),
-        accent=accent.name(),
-        on_accent=on_accent,
-        selected=blend(accent, base, 0.30 if dark else 0.16).name(),
-        selected_idle=blend(accent, base, 0.16 if dark else 0.08).name(),
-        stop="#FF9C91" if dark else "#A1190F",
-        stop_back="#3A1D1B" if dark else "#FBE9E7",
-        care="#F0B84A" if dark else "#7A4A00",
-        care_back="#352910" if dark else "#FFF3D6",
-        ok="#7FD3A1" if dark else "#1A6B3A",
-        note_back=blend(text, base, 0.08 if dark else 0.05).name(),
-    )
-
-
-def own_palette(*, dark: bool) -> QPalette:
-    """Lineclear's neutral palette, for desktops that bring none of their own."""
-    role = QPalette.ColorRole
-    colours = {
-        role.Window: ("#F4F5F6", "#1B1D20"),
-        role.WindowText: ("#1C1E21", "#E6E8EA"),
-        role.Base: ("#FFFFFF", "#222529"),
-        role.AlternateBase: ("#F8F9FA", "#262A2E"),
-        role.Text: ("#1C1E21", "#E6E8EA"),
-        role.PlaceholderText: ("#6B7076", "#969CA3"),
-        role.Button: ("#F4F5F6", "#2A2E33"),
-        role.ButtonText: ("#1C1E21", "#E6E8EA"),
-        role.BrightText: ("#FFFFFF", "#FFFFFF"),
-        role.Highlight: ("#2B5FC7", "#7FA8F5"),
-        role.HighlightedText: ("#FFFFFF", "#101214"),
-        role.Accent: ("#2B5FC7", "#7FA8F5"),
-        role.Link: ("#2B5FC7", "#7FA8F5"),
-        role.LinkVisited: ("#2B5FC7", "#7FA8F5"),
-        role.ToolTipBase: ("#1C1E21", "#E6E8EA"),
-        role.ToolTipText: ("#FFFFFF", "#1B1D20"),
-        role.Mid: ("#C9CCD0", "#3A3F45"),
-        role.Dark: ("#A9ADB2", "#15171A"),
-        role.Light: ("#FFFFFF", "#33383E"),
-        role.Midlight: ("#E6E8EA", "#2F343A"),
-        role.Shadow: ("#6B7076", "#000000"),
-    }
-    palette = QPalette()
-    for which, (light, night) in colours.items():
-        palette.setColor(which, QColor(night if dark else light))
-    faded = QColor("#7C828A" if dark else "#8A9097")
-    for which in (role.WindowText, role.Text, role.ButtonText):
-        palette.setColor(QPalette.ColorGroup.Disabled, which, faded)
-    return palette
+HIGH_CONTRAST = "high-contrast"
 
 
 def has_own_theme(app: QApplication) -> bool:
@@ -122,8 +35,17 @@ def has_own_theme(app: QApplication) -> bool:
     return any(app.palette().color(which) != standard.color(which) for which in roles)
 
 
+@cache
+def _hints(app: QApplication) -> tuple[QStyleHints, QAccessibilityHints | None]:
+    """What the platform tells; of contrast nothing before Qt 6.10."""
+    hints = app.styleHints()
+    ask = getattr(hints, "accessibility", None)
+    # Kept together: without the first PySide6 takes the second to be deleted.
+    return hints, None if ask is None else cast("QAccessibilityHints", ask())
+
+
 class Theme(QObject):
-    """The look in force; `changed` when the palette's lightness or colours change."""
+    """The look in force; `changed` when a colour changes, or whether anything may move."""
 
     changed = Signal()
 
@@ -133,55 +55,89 @@ class Theme(QObject):
         self._applying = False
         self._given = dark
         self._choice = "system"
-        self.still = False
-        """Nothing moves by itself."""
+        self._desktop_high = False
+        self._asked_still = False
+        self._desktop_still = False
         # A style sheet of ours stands before the style from here on, and has no name.
         self._style = app.property("plainStyle") or app.style().name()
         app.setProperty("plainStyle", self._style)
-        if self._style == "fusion" and (dark is not None or not has_own_theme(app)):
-            scheme = app.styleHints().colorScheme()
-            self._own = True
-            night = dark if dark is not None else scheme == Qt.ColorScheme.Dark
-            app.setPalette(own_palette(dark=night))
-        else:
-            self._own = False
-        self.tokens = tokens_of(app.palette())
+        self._own = self._style == "fusion" and (dark is not None or not has_own_theme(app))
+        if self._own:
+            app.setPalette(own_palette(dark=self._night(), high=self._high()))
+        self.tokens = tokens_of(app.palette(), high=self._high())
         self._apply()
         app.installEventFilter(self)
-        app.styleHints().colorSchemeChanged.connect(self._scheme_changed)
+        hints, contrast_hints = _hints(app)
+        hints.colorSchemeChanged.connect(self._desktop_changed)
+        if contrast_hints is not None:
+            contrast_hints.contrastPreferenceChanged.connect(self._desktop_changed)
 
     def stop(self) -> None:
         """Follow the palette no longer."""
         self._app.removeEventFilter(self)
-        self._app.styleHints().colorSchemeChanged.disconnect(self._scheme_changed)
+        hints, contrast_hints = _hints(self._app)
+        hints.colorSchemeChanged.disconnect(self._desktop_changed)
+        if contrast_hints is not None:
+            contrast_hints.contrastPreferenceChanged.disconnect(self._desktop_changed)
+
+    # --- What the operator and the desktop want -------------------------------------------------
+
+    @property
+    def still(self) -> bool:
+        """Nothing moves by itself."""
+        return self._asked_still or self._desktop_still
 
     def choose(self, choice: str) -> None:
-        """Be `light` or `dark`, or follow the desktop: `system`."""
+        """Be `light`, `dark` or of `HIGH_CONTRAST`, or follow the desktop: `system`."""
         if choice == self._choice:
             return
         self._choice = choice
         if self._style != "fusion":
             schemes = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
             self._app.styleHints().setColorScheme(schemes.get(choice, Qt.ColorScheme.Unknown))
-        elif choice != "system":
-            self._app.setPalette(own_palette(dark=choice == "dark"))
-        elif self._own:
-            scheme = self._app.styleHints().colorScheme()
-            night = scheme == Qt.ColorScheme.Dark if self._given is None else self._given
-            self._app.setPalette(own_palette(dark=night))
+        elif choice != "system" or self._own:
+            self._app.setPalette(own_palette(dark=self._night(), high=self._high()))
         else:
             # The desktop's own.
             self._app.setPalette(QPalette())
+        self._take_tokens()
 
     def keep_still(self, *, on: bool) -> None:
-        """Let nothing move by itself, or let it again."""
-        if on is not self.still:
-            self.still = on
+        """Let nothing move by itself, or as the desktop wants it."""
+        was, self._asked_still = self.still, on
+        if was is not self.still:
             self.changed.emit()
 
-    def _scheme_changed(self, scheme: Qt.ColorScheme) -> None:
-        if self._own and self._choice == "system" and self._given is None:
-            self._app.setPalette(own_palette(dark=scheme == Qt.ColorScheme.Dark))
+    def follow_desktop(self, *, high: bool | None = None, still: bool | None = None) -> None:
+        """The desktop wants high contrast, or no motion; None: it says nothing about it."""
+        was = self.still
+        if still is not None:
+            self._desktop_still = still
+        if high is not None and high is not self._desktop_high:
+            self._desktop_high = high
+            self._desktop_changed()
+        if was is not self.still:
+            self.changed.emit()
+
+    def _night(self) -> bool:
+        if self._choice in ("light", "dark"):
+            return self._choice == "dark"
+        if self._given is not None:
+            return self._given
+        return self._app.styleHints().colorScheme() == Qt.ColorScheme.Dark
+
+    def _high(self) -> bool:
+        hints = _hints(self._app)[1]
+        preferred = hints is not None and (
+            hints.contrastPreference() is Qt.ContrastPreference.HighContrast
+        )
+        return self._choice == HIGH_CONTRAST or self._desktop_high or preferred
+
+    def _desktop_changed(self) -> None:
+        ours = self._style == "fusion" and (self._own or self._choice != "system")
+        if ours:
+            self._app.setPalette(own_palette(dark=self._night(), high=self._high()))
+        self._take_tokens()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         """Follow the application's palette."""
@@ -190,12 +146,15 @@ class Theme(QObject):
             and event.type() == QEvent.Type.ApplicationPaletteChange
             and not self._applying
         ):
-            fresh = tokens_of(self._app.palette())
-            if fresh != self.tokens:
-                self.tokens = fresh
-                self._apply()
-                self.changed.emit()
+            self._take_tokens()
         return False
+
+    def _take_tokens(self) -> None:
+        fresh = tokens_of(self._app.palette(), high=self._high())
+        if fresh != self.tokens:
+            self.tokens = fresh
+            self._apply()
+            self.changed.emit()
 
     def _apply(self) -> None:
         self._applying = True
@@ -276,6 +235,13 @@ def app_icon() -> QIcon:
 def stylesheet(t: Tokens) -> str:
     """The few rules that every widget follows; colours from the tokens only."""
     button_back = "transparent"
+
+    # The padding of what gets a wider edge is not made up for: it grows by a pixel, and is seen.
+    ring = "2px" if t.high else "1px"
+
+    def edge(colour: str) -> str:
+        return f"1px solid {colour}" if t.high else "none"
+
     # A file, since Qt's style sheets take no other picture; one grey for light and dark.
     chevron = assets.path("icons/chevron.svg").replace("\\", "/").replace('"', "")
     return f"""
@@ -316,36 +282,37 @@ def stylesheet(t: Tokens) -> str:
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
-    QAbstractSpinBox:focus {{ border: 1px solid {t.accent}; }}
+    QAbstractSpinBox QLineEdit {{ border: none; padding: 0; background: transparent; }}
+    QAbstractSpinBox:focus {{ border: {ring} solid {t.focus}; }}
     QAbstractSpinBox:disabled, QLineEdit:disabled, QCheckBox:disabled {{ color: {t.muted}; }}
     QScrollArea#settingsPage, QWidget#settingsBody {{ background: {t.base}; border: none; }}
     QWidget#settings, QListView#settingsPages {{ background: {t.window}; }}
     QFrame#card {{ background: {t.base}; border: 1px solid {t.line}; border-radius: 6px; }}
     QPlainTextEdit#boxed {{ border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; }}
-    QPlainTextEdit#boxed:focus {{ border: 1px solid {t.accent}; }}
+    QPlainTextEdit#boxed:focus {{ border: {ring} solid {t.focus}; }}
     QComboBox {{
         background: {t.base}; color: {t.text}; border: 1px solid {t.line};
         border-radius: 6px; padding: 5px 8px;
     }}
-    QComboBox:focus {{ border: 1px solid {t.accent}; }}
+    QComboBox:focus {{ border: {ring} solid {t.focus}; }}
     QComboBox:disabled {{ color: {t.muted}; }}
     QComboBox::drop-down {{ border: none; width: 22px; }}
     QComboBox::down-arrow {{ image: url("{chevron}"); width: 14px; height: 14px; }}
     QComboBox QAbstractItemView {{ border: 1px solid {t.line}; padding: 2px; }}
     QPlainTextEdit#reason:focus, QPlainTextEdit#yours:focus,
-    QLineEdit:focus {{ border: 1px solid {t.accent}; }}
+    QLineEdit:focus {{ border: {ring} solid {t.focus}; }}
     QPushButton {{
         background: {button_back}; color: {t.text}; border: 1px solid {t.line};
         border-radius: 6px; padding: 6px 12px;
     }}
     QPushButton:hover {{ background: {t.hover}; }}
     QPushButton:pressed {{ background: {t.line}; }}
-    QPushButton:focus {{ border: 1px solid {t.accent}; }}
+    QPushButton:focus {{ border: {ring} solid {t.focus}; }}
     QPushButton:disabled {{ color: {t.muted}; background: transparent; }}
     QPushButton[flat="true"] {{ border: 1px solid transparent; padding: 6px 8px; }}
     QPushButton[flat="true"]:hover {{ background: {t.hover}; }}
-    QPushButton[flat="true"]:focus {{ border: 1px solid {t.accent}; }}
-    QPushButton[flat="true"]:checked {{ color: {t.accent}; }}
+    QPushButton[flat="true"]:focus {{ border: {ring} solid {t.focus}; }}
+    QPushButton[flat="true"]:checked {{ color: {t.link}; }}
     QPushButton#addFolder {{ margin-left: 5px; }}
     QPushButton#asText {{ margin-right: 7px; }}
     QPushButton#pill {{
@@ -383,7 +350,7 @@ def stylesheet(t: Tokens) -> str:
     QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabBar::tab:hover {{ color: {t.text}; }}
     QTabBar:focus {{ outline: none; }}
-    QTabBar::tab:focus {{ color: {t.accent}; }}
+    QTabBar::tab:focus {{ color: {t.link}; background: {t.selected}; }}
     QScrollBar:vertical {{ background: transparent; width: 12px; margin: 0; }}
     QScrollBar:horizontal {{ background: transparent; height: 12px; margin: 0; }}
     QScrollBar::handle {{ background: {t.line}; border-radius: 4px; margin: 2px; }}
@@ -400,15 +367,21 @@ def stylesheet(t: Tokens) -> str:
         background: {t.text}; color: {t.base}; border: none; padding: 4px 6px;
     }}
     QLabel[tone="muted"] {{ color: {t.muted}; }}
-    QLabel[tone="accent"] {{ color: {t.accent}; }}
+    QLabel[tone="accent"] {{ color: {t.link}; }}
     QLabel[tone="stop"] {{ color: {t.stop}; }}
     QLabel[tone="care"] {{ color: {t.care}; }}
     QLabel[tone="ok"] {{ color: {t.ok}; }}
-    QWidget[banner="stop"] {{ background: {t.stop_back}; border-radius: 6px; }}
+    QWidget[banner="stop"] {{
+        background: {t.stop_back}; border-radius: 6px; border: {edge(t.stop)};
+    }}
     QWidget[banner="stop"] QLabel, QWidget[banner="stop"] QPushButton {{ color: {t.stop}; }}
-    QWidget[banner="care"] {{ background: {t.care_back}; border-radius: 6px; }}
+    QWidget[banner="care"] {{
+        background: {t.care_back}; border-radius: 6px; border: {edge(t.care)};
+    }}
     QWidget[banner="care"] QLabel, QWidget[banner="care"] QPushButton {{ color: {t.care}; }}
-    QWidget[banner="note"] {{ background: {t.note_back}; border-radius: 6px; }}
+    QWidget[banner="note"] {{
+        background: {t.note_back}; border-radius: 6px; border: {edge(t.muted)};
+    }}
     QWidget[banner="demo"] {{ background: {t.care_back}; }}
     QWidget[banner="demo"] QLabel, QWidget[banner="demo"] QPushButton {{ color: {t.care}; }}
     """

@@ -114,7 +114,7 @@ class Settings(BaseModel):
     """Colleagues who watch the same folder are told which call is read here."""
     quiet_hours: str | None = Field(default=None, pattern=quiet_hours.PATTERN)
     """No notification from the first to the second, local time, as "22:00-07:00"; None: never."""
-    theme: Literal["system", "light", "dark"] = "system"
+    theme: Literal["system", "light", "dark", "high-contrast"] = "system"
     row_height: Literal[24, 28, 40] = 28
     """Pixels of one row of the table."""
     reduced_motion: bool = False

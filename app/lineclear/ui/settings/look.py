@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QCheckBox
 
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui.settings.form import Change, Choice, Page, note, put
+from lineclear.ui.theme import HIGH_CONTRAST
 
 
 class LookPage(Page):
@@ -15,7 +16,12 @@ class LookPage(Page):
         super().__init__("Look")
         self.theme = Choice(
             "Colours",
-            (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark")),
+            (
+                ("system", "As the desktop"),
+                ("light", "Light"),
+                ("dark", "Dark"),
+                (HIGH_CONTRAST, "High contrast"),
+            ),
             "theme",
         )
         self.theme.chosen.connect(lambda value: change(put(theme=value)))
