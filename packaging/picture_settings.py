@@ -7,13 +7,13 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from lineclear.core.inbox.settings import LaunchSetting
-from lineclear.ui.settings import desk
+from lineclear.core.inbox.settings import LaunchSetting, settings_path
+from lineclear.ui.settings import desk, following
 from lineclear.ui.settings.commands import CommandsPage
 from lineclear.ui.settings.folders import FoldersPage
 from lineclear.ui.settings.form import put
 
-SHOWN = ("proposal", "settings")
+SHOWN = ("proposalWindow", "settings")
 """Windows of which a picture is taken in the place of the main one."""
 RESUME = LaunchSetting(
     agent="mailer",
@@ -86,6 +86,15 @@ async def proposal(on: Any) -> None:
     await asyncio.sleep(1.5)
 
 
+async def damaged(on: Any) -> None:
+    """The settings file was written by hand, and cannot be understood."""
+    await _opened(on)
+    now = on.window._bridge.settings  # noqa: SLF001
+    on.window.desk.begin("", following.mark())
+    settings_path().write_text(f'{{"operator": "{now.operator}", "row_height": 29}}')
+    await asyncio.sleep(2.5)
+
+
 SETTINGS: dict[str, Callable[[Any], Awaitable[None]]] = {
     "settings-general": _page(desk.GENERAL),
     "settings-folders": _page(desk.FOLDERS),
@@ -96,6 +105,7 @@ SETTINGS: dict[str, Callable[[Any], Awaitable[None]]] = {
     "settings-keys": _page(desk.KEYS),
     "settings-look": _page(desk.LOOK),
     "settings-history": _page(desk.HISTORY),
+    "settings-damaged": damaged,
     "proposes": proposes,
     "proposal": proposal,
 }

@@ -15,6 +15,7 @@ def key_grid() -> QGridLayout:
     grid = QGridLayout()
     grid.setHorizontalSpacing(24)
     grid.setVerticalSpacing(6)
+    grid.setColumnStretch(1, 1)
     place = 0
     for group, entries in key_list():
         heading = PlainLabel(group)

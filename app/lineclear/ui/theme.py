@@ -282,7 +282,8 @@ def stylesheet(t: Tokens) -> str:
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
-    QAbstractSpinBox QLineEdit {{ border: none; padding: 0; background: transparent; }}
+    QAbstractSpinBox QLineEdit {{ border: none; padding: 0 8px; background: transparent; }}
+    QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0; border: none; }}
     QAbstractSpinBox:focus {{ border: {ring} solid {t.focus}; }}
     QAbstractSpinBox:disabled, QLineEdit:disabled, QCheckBox:disabled {{ color: {t.muted}; }}
     QScrollArea#settingsPage, QWidget#settingsBody {{ background: {t.base}; border: none; }}

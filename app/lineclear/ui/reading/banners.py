@@ -91,11 +91,12 @@ def state_notices(
 class Banners(QWidget):
     """Shows notices one below the other."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, above: int = 12) -> None:
+        """ABOVE: pixels that stay free above the first."""
         super().__init__(parent)
         self.setObjectName("banners")
         self._box = QVBoxLayout(self)
-        self._box.setContentsMargins(16, 12, 16, 0)
+        self._box.setContentsMargins(16, above, 16, 0)
         self._box.setSpacing(6)
         self._shown: list[Notice] = []
         self.hide()

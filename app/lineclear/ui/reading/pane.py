@@ -92,7 +92,7 @@ class ReadingPane(QWidget):
         for page in (self.tabs, *self.reviewed):
             self.body.addWidget(page)
         self.banners = Banners()
-        self.beside = Banners()
+        self.beside = Banners(above=6)
         """What others have to say beside the call."""
         self.editor = TextEditor()
         self.sentence = PlainLabel(name="sentence")

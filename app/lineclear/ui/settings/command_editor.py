@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.settings import LaunchSetting
 from lineclear.ui import theme
+from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.form import button, in_line, note
 
 
@@ -40,26 +41,25 @@ class CommandEditor(QWidget):
         leave.clicked.connect(self.left)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(4)
-        for title, field, hint in (
-            ("For the agent named", self.agent, ""),
-            ("and below the folder", self.source, "Either may be empty, not both."),
-            ("Program", self.program, "Its whole path."),
-            (
+        box.setSpacing(12)
+        whom = QHBoxLayout()
+        whom.addLayout(_asked("For the agent named", self.agent))
+        whom.addLayout(_asked("and below the folder", self.source, "Either may be empty."))
+        box.addLayout(whom)
+        box.addLayout(_asked("Program, its whole path", self.program))
+        given = QHBoxLayout()
+        given.addLayout(
+            _asked(
                 "Arguments, one a line",
                 self.arguments,
-                "{store}, {aid} and {checkpoint} stand for the call's folder, key and file.",
-            ),
-            ("Started in", self.cwd, ""),
-            ("Environment, one NAME=VALUE a line", self.env, "Beside few variables of yours."),
-        ):
-            label = note(title)
-            label.setProperty("tone", "")
-            box.addWidget(label)
-            box.addWidget(field)
-            if hint:
-                box.addWidget(note(hint))
-            box.addSpacing(6)
+                "{store}, {aid}, {checkpoint}: the call's folder, key, file.",
+            )
+        )
+        given.addLayout(
+            _asked("Environment, a NAME=VALUE a line", self.env, "Beside few variables of yours.")
+        )
+        box.addLayout(given)
+        box.addLayout(_asked("Started in", self.cwd))
         box.addWidget(self.error)
         box.addWidget(in_line(save, leave))
 
@@ -113,6 +113,19 @@ class CommandEditor(QWidget):
         }
         given = {name: value for name, value in known.items() if value is not None}
         return LaunchSetting.model_validate(given)
+
+
+def _asked(title: str, field: QWidget, hint: str = "") -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(4)
+    label = PlainLabel(title)
+    label.setFont(theme.small_font())
+    column.addWidget(label)
+    column.addWidget(field)
+    if hint:
+        column.addWidget(note(hint))
+    column.addStretch(1)
+    return column
 
 
 def _line(label: str, name: str, *, mono: bool = False) -> QLineEdit:

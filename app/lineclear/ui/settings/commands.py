@@ -77,7 +77,7 @@ class CommandsPage(Page):
         """ROWS gives the calls that are open now."""
         super().__init__(
             "Resume commands",
-            "What starts a dead agent again. Only you set it: nothing in it comes from a call.",
+            "What starts a dead agent again. It is yours, or a run's that you trusted.",
         )
         self._change = change
         self._tasks = tasks

@@ -177,14 +177,15 @@ class SettingsDesk(QObject):
         try:
             await self._bridge.change_settings(edit)
         except LineclearError as why:
-            self._say(why.sentence)
+            self.tell(why.sentence)
         else:
-            self._say("")
+            self.tell("")
         if self.window is not None:
             # Also what was not changed stands there as it is.
             self.window.show_settings(self._bridge.settings)
 
-    def _say(self, told: str) -> None:
+    def tell(self, told: str) -> None:
+        """Say why something was not done, where the operator looks; "" for nothing."""
         if self.window is not None and self.window.isVisible():
             self.window.say(told)
         elif told:

@@ -8,7 +8,6 @@ from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
     QFrame,
     QHBoxLayout,
@@ -59,7 +58,6 @@ class FolderCard(QFrame):
         self.levels = QSpinBox()
         self.levels.setRange(1, 16)
         self.levels.setAccessibleName(f"Levels below {shown}")
-        self.levels.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         self.levels.setToolTip("How many folders below it a store may stand")
         self.remove = button("Remove\u2026", "removeFolder", flat=True)
         self.remove.setAccessibleName(f"Remove {shown}")

@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QComboBox,
     QFrame,
     QGridLayout,
@@ -81,6 +82,10 @@ class Page(QScrollArea):
         name.setContentsMargins(0, 5, 0, 0)
         name.setMaximumWidth(LABEL_WIDTH)
         self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+        if isinstance(control, QCheckBox):
+            holder = in_line(control)
+            holder.setContentsMargins(0, 5, 0, 2)
+            control = holder
         self._grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignTop)
         told = note(hint)
         told.setVisible(bool(hint))
@@ -137,7 +142,7 @@ class Choice(QWidget):
         self._group = QButtonGroup(self)
         self._values = [value for value, _ in values]
         line = QHBoxLayout(self)
-        line.setContentsMargins(0, 5, 0, 0)
+        line.setContentsMargins(0, 5, 0, 3)
         line.setSpacing(18)
         for place, (_, told) in enumerate(values):
             radio = QRadioButton(told)

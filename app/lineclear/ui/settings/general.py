@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import time
 
 from PySide6.QtCore import QSignalBlocker, QTime
-from PySide6.QtWidgets import QAbstractSpinBox, QCheckBox, QLineEdit, QTimeEdit
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QTimeEdit
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox import quiet_hours
@@ -133,5 +133,4 @@ def _time_field(label: str, name: str) -> QTimeEdit:
     field.setObjectName(name)
     field.setAccessibleName(label)
     field.setDisplayFormat("HH:mm")
-    field.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
     return field

@@ -10,7 +10,7 @@ from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
-from lineclear.ui.settings.form import Change, Page, Picker, note, put
+from lineclear.ui.settings.form import Change, Page, Picker, in_line, note, put
 from lineclear.ui.tasks import Tasks
 
 _KEPT = (
@@ -34,7 +34,7 @@ class HistoryPage(Page):
         self.days.chosen.connect(lambda value: change(put(history_days=value)))
         self.ask(
             "Decisions are kept",
-            self.days,
+            in_line(self.days),
             "Older ones are taken out of this history. What agents and the ledger beside them"
             " hold is not touched.",
         )

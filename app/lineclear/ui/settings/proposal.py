@@ -37,8 +37,7 @@ class ProposalWindow(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        self.setObjectName("proposal")
-        self.setProperty("page", True)
+        self.setObjectName("proposalWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("A command that a run proposes")
         self.proposal = proposal
@@ -71,7 +70,7 @@ class ProposalWindow(QWidget):
         bar.valueChanged.connect(lambda _value: self._look())
         bar.rangeChanged.connect(lambda _least, _most: self._look())
         QShortcut(QKeySequence("Esc"), self).activated.connect(self.close)
-        self.resize(680, 520)
+        self.resize(680, 440)
         self.would.text.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _lay_out(self) -> None:

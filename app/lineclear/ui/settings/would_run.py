@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QTextOption
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
@@ -12,6 +12,21 @@ from lineclear.ui import theme
 from lineclear.ui.settings.form import note
 
 FITS = "Program and folder are there."
+
+
+class _Headings(QSyntaxHighlighter):
+    """Mutes the lines that are ours; what is shown of a command is indented."""
+
+    def __init__(self, shown: QPlainTextEdit) -> None:
+        super().__init__(shown.document())
+        self._shown = shown
+
+    def highlightBlock(self, text: str) -> None:  # noqa: N802
+        """Colour one line."""
+        if not text.startswith(" "):
+            form = QTextCharFormat()
+            form.setForeground(self._shown.palette().placeholderText())
+            self.setFormat(0, len(text), form)
 
 
 class WouldRun(QWidget):
@@ -30,12 +45,19 @@ class WouldRun(QWidget):
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self._headings = _Headings(self.text)
         self.wrong = note(name="wouldNotStart")
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
         box.addWidget(self.text, 1)
         box.addWidget(self.wrong)
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        """Take other colours."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._headings.rehighlight()
 
     def show_rehearsal(self, would: Rehearsal) -> None:
         """Show it whole."""
