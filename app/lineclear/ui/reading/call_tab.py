@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Path, at, mask, places
+from lineclear.core.inbox.secrets import Path, places
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
@@ -104,20 +104,9 @@ class CallTab(QWidget):
         self.fields.show_value(
             prepared.masked,
             small=prepared.whole_fields,
-            was=self._was(prepared),
+            was=prepared.was,
             spans=prepared.field_spans,
         )
-
-    def _was(self, prepared: Prepared) -> dict[Path, Json]:
-        """What stood where the arguments asked, or those approved last, differ."""
-        before = prepared.arguments if prepared.changed else prepared.last
-        if before is MISSING:
-            return {}
-        masked = mask(before)
-        return {
-            change.path: MISSING if change.before is MISSING else at(masked, change.path)
-            for change in prepared.changes
-        }
 
     # --- Secrets --------------------------------------------------------------------------------
 

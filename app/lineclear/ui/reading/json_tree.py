@@ -101,7 +101,7 @@ class JsonTree(QAbstractItemModel):
         value: Json,
         parent: QObject | None = None,
         *,
-        was: dict[Path, Json] | None = None,
+        was: Mapping[Path, Json] | None = None,
         spans: Mapping[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         super().__init__(parent)
@@ -182,9 +182,11 @@ class JsonTree(QAbstractItemModel):
             return None
         node = self._node(index)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            key = "" if node.parent is self._bare else key_text(node.key)
             if index.column() == 0:
-                return "" if node.parent is self._bare else key_text(node.key)
-            return self._value(node)
+                return key
+            spoken = key and role == Qt.ItemDataRole.AccessibleTextRole
+            return f"{key}: {self._value(node)}" if spoken else self._value(node)
         if role == SPANS and index.column() == 1:
             return self._spans_of(node)
         return None

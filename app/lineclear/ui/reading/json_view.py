@@ -123,7 +123,7 @@ class JsonView(QTreeView):
         value: Json,
         *,
         small: bool,
-        was: dict[Path, Json] | None = None,
+        was: Mapping[Path, Json] | None = None,
         spans: Mapping[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         """Show another value; SMALL ones are unfolded whole."""

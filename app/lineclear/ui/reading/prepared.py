@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -63,6 +63,13 @@ class Prepared:
     """The run's checkpoints besides the call."""
     masked: Json = MISSING
     """The arguments that run, without their secrets: what fields show."""
+    asked: Json = MISSING
+    """The arguments asked, without their secrets."""
+    was: Mapping[Path, Json] = field(default_factory=dict)
+    """By place that differs: what was asked there where an operator changed it, else what the call
+    approved last had there; MISSING where nothing stood. Without secrets."""
+    was_approved: Mapping[Path, Json] = field(default_factory=dict)
+    """The latter, whether an operator changed something or not."""
     compared: tuple[Comparison, ...] = ()
     """The call beside others."""
     spans: Mapping[int, tuple[Span, ...]] = field(default_factory=dict)
@@ -92,13 +99,13 @@ class Prepared:
     def as_asked(self) -> Prepared:
         """The same reading once no modify stands any more."""
         lines = self.text.count("\n") + 1
-        masked = mask(self.arguments, last=self.last)
         return replace(
             self,
             given=MISSING,
             given_text="",
             lines=lines,
-            masked=masked,
+            masked=self.asked,
+            was=self.was_approved,
             spans={},
             field_spans={},
         )
@@ -110,16 +117,6 @@ class Prepared:
             if one.with_last_approved and one.same_tool:
                 return approved_arguments(one.other)
         return MISSING
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """What an operator changed, else what differs from the call that was approved last."""
-        if self.changed:
-            return tuple(differences(self.arguments, self.given))
-        for one in self.compared:
-            if one.with_last_approved and one.same_tool:
-                return one.changes
-        return ()
 
     def revealing(self, shown: frozenset[Path]) -> Prepared:
         """The same reading with the secrets at some places open."""
@@ -180,6 +177,10 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
     )
     asked = mask(arguments, last=made.last)
     masked = asked if given is MISSING else mask(given, last=made.last)
+    was_approved = _before(compared[0].changes if made.last is not MISSING else (), made.last)
+    was = was_approved
+    if given is not MISSING:
+        was = _before(differences(arguments, given), arguments)
     text = "" if missing else exact_text(asked)
     given_text = "" if given is MISSING else exact_text(masked)
     open_raw = raw_text(detail.raw)
@@ -187,12 +188,24 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
     return replace(
         made,
         masked=masked,
+        asked=asked,
+        was=was,
+        was_approved=was_approved,
         text=text,
         given_text=given_text,
         lines=(text if given is MISSING else given_text).count("\n") + 1,
         raw=raw,
         raw_open="" if raw == open_raw else open_raw,
     ).coloured()
+
+
+def _before(changes: Iterable[Change], before: Json) -> dict[Path, Json]:
+    """What stood at each place that differs."""
+    masked = mask(before)
+    return {
+        change.path: MISSING if change.before is MISSING else at(masked, change.path)
+        for change in changes
+    }
 
 
 def _written(arguments: Json, masked: Json) -> list[str]:
