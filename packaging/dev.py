@@ -63,10 +63,12 @@ QT_PACKAGES = (
 """What the PySide6 wheel leaves to the system for X11 and Wayland (from ldd on Debian 12)."""
 
 DESKTOP_PACKAGES = (
+    "appstream",
     "at-spi2-core",
     "binutils",
     "dbus",
     "dbus-x11",
+    "desktop-file-utils",
     "imagemagick",
     "openbox",
     "wmctrl",
@@ -74,7 +76,8 @@ DESKTOP_PACKAGES = (
     "xdotool",
     "xvfb",
 )
-"""The virtual desktop of tests/e2e, and binutils, with which PyInstaller writes its programs."""
+"""The virtual desktop of tests/e2e; binutils, with which PyInstaller writes its programs; and what
+checks the menu entry and the AppStream metadata."""
 
 QT_PROBE = "from PySide6.QtWidgets import QApplication; QApplication([])"
 
@@ -371,10 +374,10 @@ def set_up(*, desktop: bool, system_packages: bool) -> dict[str, str]:
     return qt_environment(complete=complete)
 
 
-def run_attached(argv: list[str], env: dict[str, str]) -> int:
+def run_attached(argv: list[str], env: dict[str, str], folder: Path = ROOT) -> int:
     """Run a program in the foreground; Ctrl-C is its own affair, and its exit code is ours."""
     try:
-        child = subprocess.Popen(argv, cwd=str(ROOT), env=env)
+        child = subprocess.Popen(argv, cwd=str(folder), env=env)
     except OSError as error:
         raise SetupError(f"{argv[0]} cannot be started: {error.strerror}.") from error
     while True:
