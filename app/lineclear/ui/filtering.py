@@ -74,10 +74,11 @@ class Filter:
 
     def matches(self, row: Row, now: datetime, *, new: bool = False) -> bool:
         """Tell whether ROW meets every term; NEW: nobody looked at it yet."""
-        index = RowIndex()
-        index.put(row)
-        index.make_text(row)
-        return bool(self.hits(index, now, {0} if new else set()))
+        index = RowIndex(step=1)
+        slot = index.put(row)
+        if self.searches_text:
+            index.make_text(row)
+        return slot in self.hits(index, now, {slot} if new else set())
 
     def hits(self, index: RowIndex, now: datetime, new: Container[int] = ()) -> set[int]:
         """Give the slots of INDEX that meet every term; NEW: those that nobody looked at yet.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from math import inf, isnan, nan
 
@@ -21,31 +21,52 @@ def _number(value: int | None) -> float:
     return inf if value is None else value
 
 
-_VALUES: dict[str, Callable[[Row], object]] = {
-    "tool": lambda row: row.tool or "",
-    "agent": lambda row: row.agent,
-    "source": lambda row: row.source,
-    "state": lambda row: row.state.value,
-    "process": lambda row: row.process.value,
-    "kind": lambda row: row.kind,
-    "run": lambda row: row.run,
-    "system": lambda row: row.system,
-    "warnings": lambda row: row.warnings,
-    "iteration": lambda row: _number(row.counters.iteration),
-    "calls": lambda row: _number(row.counters.tool_calls),
-    "tokens": lambda row: _number(row.counters.tokens),
-}
+_SHARED = (
+    "tool",
+    "agent",
+    "source",
+    "state",
+    "process",
+    "kind",
+    "run",
+    "system",
+    "warnings",
+    "iteration",
+    "calls",
+    "tokens",
+)
 """Columns whose values are shared by many rows."""
+
+
+def _values(row: Row) -> tuple[object, ...]:
+    counters = row.counters
+    return (
+        row.tool or "",
+        row.agent,
+        row.source,
+        row.state.value,
+        row.process.value,
+        row.kind,
+        row.run,
+        row.system,
+        row.warnings,
+        _number(counters.iteration),
+        _number(counters.tool_calls),
+        _number(counters.tokens),
+    )
 
 
 class RowIndex:
     """Columns over slots; a row keeps its slot for as long as it is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: int = BLOCK) -> None:
+        """STEP: for how many more rows there is room each time that there is none."""
+        self._step = step
         self.slots: dict[str, int] = {}
         self.ids: list[str] = []
-        """By slot; "" where none is."""
-        self.values: dict[str, list[object]] = {name: [] for name in _VALUES}
+        """By slot; "" where none is. All columns are as long."""
+        self.values: dict[str, list[object]] = {name: [] for name in _SHARED}
+        self._columns = tuple(self.values.values())
         self.asked = array("d")
         """Seconds since the epoch; NaN where none is known."""
         self.since = array("d")
@@ -61,10 +82,12 @@ class RowIndex:
         """Take a row as it is now; gives its slot."""
         slot = self.slots.get(row.id)
         if slot is None:
-            slot = self.slots[row.id] = self._free.pop() if self._free else self._grow()
+            if not self._free:
+                self._grow()
+            slot = self.slots[row.id] = self._free.pop()
             self.ids[slot] = row.id
-        for name, value_of in _VALUES.items():
-            self.values[name][slot] = value_of(row)
+        for column, value in zip(self._columns, _values(row), strict=True):
+            column[slot] = value
         self.asked[slot] = _seconds(row.asked_at or row.file_time)
         since = _seconds(row.ended_at) if row.closed else self.asked[slot]
         self.since[slot] = inf if isnan(since) else since
@@ -78,22 +101,22 @@ class RowIndex:
         if slot is None:
             return
         self.ids[slot] = ""
-        for column in self.values.values():
+        for column in self._columns:
             column[slot] = None
         self._blocks[slot // BLOCK].put(slot % BLOCK, "")
         self._free.append(slot)
 
-    def _grow(self) -> int:
-        slot = len(self.ids)
-        self.ids.append("")
-        for column in self.values.values():
-            column.append(None)
-        self.asked.append(nan)
-        self.since.append(inf)
-        self.expires.append(nan)
-        if slot % BLOCK == 0:
+    def _grow(self) -> None:
+        first, more = len(self.ids), self._step
+        self.ids.extend([""] * more)
+        for column in self._columns:
+            column.extend([None] * more)
+        self.asked.extend([nan] * more)
+        self.expires.extend([nan] * more)
+        self.since.extend([inf] * more)
+        while len(self._blocks) * BLOCK < len(self.ids):
             self._blocks.append(_Block())
-        return slot
+        self._free.extend(range(first + more - 1, first - 1, -1))
 
     # --- Texts ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
 
 Key = tuple[Any, int]
-"""What orders a row; its slot settles what is equal: who came first stands first."""
+"""What orders a row; its slot settles what is equal."""
 RUNS_AT_MOST = 64
 """More separate inserts or removals than this at once are told to the views as one reset."""
 
