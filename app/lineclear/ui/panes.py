@@ -56,6 +56,16 @@ class Panes(QSplitter):
         if not self.narrow:
             self._kept = tuple(self.sizes())
 
+    def place_of(self, widget: QWidget | None) -> int:
+        """Which pane holds a widget: 0, 1 or 2; -1 for none."""
+        for place in range(self.count()):
+            pane = self.widget(place)
+            if pane is None or widget is None:
+                continue
+            if pane is widget or pane.isAncestorOf(widget):
+                return place
+        return -1
+
     def turn(self, *, sections: bool) -> None:
         """Where there is no room for three: show the sections, or the table."""
         if self.narrow:

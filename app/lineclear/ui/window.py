@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QMainWindow,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
@@ -26,13 +19,14 @@ from lineclear.ui.closing import Closing
 from lineclear.ui.colleagues import Colleagues
 from lineclear.ui.desktop.attention import Attention
 from lineclear.ui.desktop.coming_forward import come_forward, wait_to_be_called
-from lineclear.ui.empty_state import EmptyState
 from lineclear.ui.filtering import parse_filter
-from lineclear.ui.finding import Finder
 from lineclear.ui.first_steps import FirstSteps
 from lineclear.ui.flow import DecisionFlow
+from lineclear.ui.history.desk import HistoryDesk
 from lineclear.ui.key_list import KeyList
 from lineclear.ui.keys import KeyWatch
+from lineclear.ui.middle import Middle
+from lineclear.ui.navigation import Navigation
 from lineclear.ui.open_words import OpenWords
 from lineclear.ui.overview import Overview
 from lineclear.ui.own_view import OwnView
@@ -89,6 +83,14 @@ class MainWindow(QMainWindow):
         # What waited before the window opened is no news, however many parts it comes in.
         self.model.keeps_still = lambda: self.overview.complete and keeps_still()
         self.pane = ReadingPane(look, tasks)
+        self.history = HistoryDesk(
+            self.pane,
+            look,
+            tasks,
+            in_store=lambda call: self.model.row(call) is not None,
+            days=lambda: bridge.settings.history_days,
+            parent=self,
+        )
         self.tray = Tray(look, self)
         self.together = Together(self, app, bridge, look, tasks, chosen=self._selected_rows)
         self.flow = DecisionFlow(
@@ -97,7 +99,7 @@ class MainWindow(QMainWindow):
             bridge,
             tasks,
             on_screen=self.on_screen,
-            selected=lambda: len(self.table.selectionModel().selectedRows()),
+            selected=lambda: len(self._selected_rows()),
             together=self.together,
             parent=self,
         )
@@ -132,12 +134,21 @@ class MainWindow(QMainWindow):
             self.top, self.table, self.model, self._tasks, tell=self.flow.hint
         )
         self.status = StatusLine()
-        self.empty = EmptyState()
-        self._middle = QStackedWidget()
-        self._middle.addWidget(self.table)
-        self._middle.addWidget(self.empty)
-        self.panes = Panes(self.sidebar, self._middle, self.pane)
-        self.panes.narrowed.connect(self._narrowed)
+        self._middle = Middle(self.table, self.history.page)
+        self.empty = self._middle.empty
+        self.panes = Panes(self.sidebar, self._middle, self.history.side)
+        self.go = Navigation(
+            self.model,
+            self.sidebar,
+            self.table,
+            self.pane,
+            history=self.history,
+            top=self.top,
+            panes=self.panes,
+            flow=self.flow,
+            rescope=self._rescope,
+        )
+        self.panes.narrowed.connect(self.go.narrowed)
         self.top.sections.toggled.connect(lambda on: self.panes.turn(sections=on))
         shell = QWidget()
         shell.setObjectName("shell")
@@ -152,6 +163,7 @@ class MainWindow(QMainWindow):
         box.addWidget(self.closing.tray)
         box.addWidget(self.closing.end)
         box.addWidget(self.desk.strip)
+        box.addWidget(self.history.strip)
         box.addWidget(self.returning.strip)
         box.addWidget(self.own_view.strip)
         box.addWidget(self.top)
@@ -179,7 +191,12 @@ class MainWindow(QMainWindow):
         self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))
 
     def _connect(self) -> None:
-        self.table.chosen.connect(self.flow.view.show)
+        self.table.chosen.connect(self._chosen)
+        self.history.call_wanted.connect(self.flow.view.show)
+        self.history.turned.connect(lambda on: self._middle.show_history(on=on))
+        self.history.turned.connect(self.filter.setHidden)
+        self.history.turned.connect(self.own_view.saved.setHidden)
+        self._bridge.recorded.connect(self.history.take)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._selection())
         self.sidebar.section_chosen.connect(lambda _section: self._rescope())
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
@@ -188,8 +205,10 @@ class MainWindow(QMainWindow):
         self.desk.propose_beside(self.flow, self.pane)
         self.first_steps.failed.connect(lambda told: self.flow.hint(told, "stop"))
         self.empty.wanted.connect(self._empty_wanted)
-        self.flow.settled.connect(self._settled)
-        self.flow.view.show_id.connect(self.table.choose)
+        self.flow.settled.connect(
+            lambda origin: self.go.settled(origin, self._bridge.settings.after_decision)
+        )
+        self.flow.view.show_id.connect(self.go.to)
         self.together.told.connect(self.flow.hint)
         self.together.read_alone.connect(self._read_alone)
         self._bridge.arrived.connect(self._arrived)
@@ -197,13 +216,13 @@ class MainWindow(QMainWindow):
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
         self.open_words = OpenWords(self.flow, self.status)
-        self.returning.wanted.connect(self._show_returned)
+        self.returning.wanted.connect(self.go.returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)
         self._connect_desktop()
         self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
         self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
-        self.filter.left.connect(self._from_filter)
+        self.filter.left.connect(self.go.from_filter)
         QWidget.setTabOrder(self.filter, self.table)
         QWidget.setTabOrder(self.table, self.pane.tabs.tabBar())
         self.overview.counted.connect(self._counted)
@@ -213,6 +232,7 @@ class MainWindow(QMainWindow):
         self._seconds.setInterval(1000)
         self._seconds.timeout.connect(self.flow.second)
         self._seconds.timeout.connect(self._tell_colleagues)
+        self._seconds.timeout.connect(self.history.second)
         self.flow.view.turned.connect(self._tell_colleagues)
         self.colleagues.changed.connect(self._tell_colleagues)
         self._seconds.start()
@@ -227,18 +247,18 @@ class MainWindow(QMainWindow):
             "undo": self.flow.take_back_held,
             "submit": self.flow.asking.submit,
             "show_new": self.flow.view.show_new,
-            "next": lambda: self.table.step(1),
-            "previous": lambda: self.table.step(-1),
-            "next_waiting": self._next_waiting,
-            "snooze": self.own_view.snoozing.open,
+            "next": lambda: self.go.rows.step(1),
+            "previous": lambda: self.go.rows.step(-1),
+            "next_waiting": self.go.next_waiting,
+            "snooze": self._snooze,
             "to_end": self.pane.to_end,
             "next_flag": self.pane.next_flag,
             "find": self.pane.open_find,
             "find_next": lambda: self.pane.finder.step(1),
             "find_previous": lambda: self.pane.finder.step(-1),
-            "panes": self._next_pane,
-            "filter": self._to_filter,
-            "back": self._back,
+            "panes": self.go.next_pane,
+            "filter": self.go.to_filter,
+            "back": self.go.back,
             "keys": self.show_keys,
             "settings": self.desk.open,
             "quit": self.quit,
@@ -274,15 +294,13 @@ class MainWindow(QMainWindow):
         self.overview.take(diff.health, complete=diff.complete)
 
     def _show_table(self) -> None:
-        if self._middle.currentWidget() is not self.table:
-            self._middle.setCurrentWidget(self.table)
+        if self._middle.show_table():
             self.pane.hint.show()
             if QApplication.focusWidget() in (None, self, self.sidebar.sections):
                 self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_empty(self, sentence: str, buttons: tuple[str, ...]) -> None:
-        self.empty.say(sentence, *buttons)
-        self._middle.setCurrentWidget(self.empty)
+        self._middle.show_empty(sentence, buttons)
         self.pane.hint.hide()
 
     def _counted(self, waiting: int) -> None:
@@ -295,85 +313,38 @@ class MainWindow(QMainWindow):
         self._filter_timer.stop()
         self.top.sections.setChecked(False)
         section = self.sidebar.section()
+        left = self.history.turn_to(on=section is Section.HISTORY)
+        if self.history.shown:
+            return
         self.model.set_scope(
             Scope(section, self.sidebar.source(), parse_filter(self.filter.text()))
         )
         self.overview.count()
+        if left:
+            self.flow.view.show(self.table.current_id)
+
+    def _chosen(self, row_id: str) -> None:
+        # Behind the history the queue goes on.
+        if not self.history.shown:
+            self.flow.view.show(row_id)
 
     def _selected_rows(self) -> list[Row]:
-        found = map(self.model.row, self.table.selected_ids())
+        ids = () if self.history.shown else self.table.selected_ids()
+        found = map(self.model.row, ids)
         return [row for row in found if row is not None]
 
     def _read_alone(self, row_id: str) -> None:
         """Bring a call to the front that is not decided together with others."""
-        self.table.choose(row_id)
+        self.go.to(row_id)
         self.bring()
 
     def _selection(self) -> None:
         self.overview.show_totals()
         self.flow.selection_changed()
 
-    def _settled(self, origin: Origin) -> None:
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-        settings = self._bridge.settings
-        if origin is Origin.KEY and settings.after_decision == "next":
-            self._next_waiting()
-
-    def _show_returned(self, row_id: str, ran: bool) -> None:
-        self.filter.clear()
-        self.sidebar.choose_source(None)
-        self.sidebar.choose_section(Section.MAY_HAVE_RUN if ran else Section.WAITING)
-        self._rescope()
-        self.table.choose(row_id)
-
-    def _next_waiting(self) -> None:
-        row_id = self.model.next_waiting(self.table.current_id or None)
-        if row_id is not None:
-            self.table.choose(row_id)
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def _next_pane(self) -> None:
-        focus = QApplication.focusWidget()
-        stops: list[QWidget] = [self.sidebar.sections, self.table, self.pane.tabs.tabBar()]
-        here = next(
-            (
-                place
-                for place, stop in enumerate((self.sidebar, self._middle, self.pane))
-                if focus is not None and (stop is focus or stop.isAncestorOf(focus))
-            ),
-            -1,
-        )
-        place = 1 if focus is self.filter else (here + 1) % len(stops)
-        self.top.sections.setChecked(self.panes.narrow and place == 0)
-        stops[place].setFocus(Qt.FocusReason.TabFocusReason)
-
-    def _narrowed(self, narrow: bool) -> None:
-        self.top.sections.setVisible(narrow)
-        self.top.sections.setChecked(False)
-        focus = QApplication.focusWidget()
-        if focus is None or not self.pane.isAncestorOf(focus):
-            (self.table if self.table.isVisible() else self).setFocus()
-
-    def _to_filter(self) -> None:
-        self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        self.filter.selectAll()
-
-    def _from_filter(self) -> None:
-        """On from the filter to the rows that it leaves."""
-        self._rescope()
-        self.table.setFocus(Qt.FocusReason.TabFocusReason)
-        if not self.table.current_id:
-            self.table.step(1)
-
-    def _back(self) -> None:
-        if self.pane.finder.close_find():
-            return
-        if self.flow.back():
-            return
-        if self.filter.text():
-            self.filter.clear()
-            self._rescope()
-        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+    def _snooze(self) -> None:
+        if not self.history.shown:
+            self.own_view.snoozing.open()
 
     def _empty_wanted(self, name: str) -> None:
         if name == "clear":
@@ -430,9 +401,7 @@ class MainWindow(QMainWindow):
             self.bring(token)
         else:
             wait_to_be_called(self)
-        finder = Finder(self.model, self.table, self.sidebar, self.filter, self._rescope)
-        if finder.show(row_id):
-            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.go.find(row_id)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Close into the tray where there is one; else the program ends; either is said once."""
@@ -456,6 +425,7 @@ class MainWindow(QMainWindow):
             self.together.close()
             self.tray.end()
             self.attention.stop()
+            self.history.close()
             self.ended.emit()
 
     # --- Keeping its shape ----------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import database
-from lineclear.core.inbox.history.entry import COLUMNS, Entry, entry_of, person_text
+from lineclear.core.inbox.history.entry import COLUMNS, Entry, Kind, entry_of, person_text
 from lineclear.core.inbox.history.query import Query, Term
 from lineclear.core.ledger.records import format_instant
 
@@ -192,6 +192,16 @@ class Search:
             " GROUP BY 1, 2 ORDER BY calls DESC, 1, 2 LIMIT ?"
         )
         return tuple(_bucket(by, row) for row in self._rows(sql, [*values, limit]))
+
+    def watched(self) -> tuple[Entry, ...]:
+        """Give the rows that say when watching began or ended, oldest first."""
+        # Such a row is of no tool: found through that index.
+        sql = (
+            f"SELECT {_SELECT} FROM entries e WHERE e.tool IS NULL AND e.stage = 0"  # noqa: S608  (constants)
+            " AND e.kind IN (?, ?) ORDER BY e.at, e.origin, e.seq"
+        )
+        kinds = [Kind.WATCHING.value, Kind.STOPPED.value]
+        return tuple(entry_of(row) for row in self._rows(sql, kinds))
 
     def host_of(self, origin: str) -> str:
         """Name the machine that wrote the rows of an origin, "" where its first row is gone."""

@@ -1,0 +1,1 @@
+"""The history in the window: searched, added up, read, exported, verified and merged."""

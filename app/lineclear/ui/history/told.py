@@ -1,0 +1,226 @@
+"""What the page says of a row of the history: short, escaped, pure functions of the row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import IntEnum
+from typing import Final
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
+from lineclear.core.inbox.history.gaps import Gap
+from lineclear.core.inbox.history.search import Bucket
+from lineclear.ui import words
+
+
+class Column(IntEnum):
+    """The columns of the page's table."""
+
+    TIME = 0
+    TOOL = 1
+    DECIDED = 2
+    BY = 3
+    AGENT = 4
+    ENDED = 5
+    ON_SCREEN = 6
+    END = 7
+
+
+HEADINGS: Final = {
+    Column.TIME: "Time",
+    Column.TOOL: "Tool",
+    Column.DECIDED: "Decided",
+    Column.BY: "By",
+    Column.AGENT: "Agent",
+    Column.ENDED: "Ended",
+    Column.ON_SCREEN: "On screen",
+    Column.END: "End",
+}
+VERDICTS: Final = {
+    "approve": "Approved",
+    "modify": "Modified",
+    "deny": "Denied",
+    "result": "Answered",
+    "expired": "Expired",
+    "withdrawn": "Withdrawn",
+}
+PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
+"""Verdicts that a person gave."""
+ENDED: Final = {
+    "ok": "Finished",
+    "error": "Failed",
+    "denied": "Denied",
+    "expired": "Expired",
+    "withdrawn": "Withdrawn",
+    "refused": "Refused",
+    "taken_back": "Taken back",
+    "uncertain": "May have run",
+    "resolved": "Settled",
+    "resolved_ran": "Settled: it ran",
+    "resolved_not_run": "Settled: not run",
+    "resolved_ask_again": "Settled: ask again",
+}
+GLYPHS: Final = {
+    "ok": "state-finished",
+    "error": "state-failed",
+    "refused": "state-failed",
+    "denied": "state-denied",
+    "expired": "state-expired",
+    "withdrawn": "state-withdrawn",
+    "taken_back": "state-withdrawn",
+    "uncertain": "state-uncertain",
+    "resolved": "state-finished",
+    "resolved_ran": "state-finished",
+    "resolved_not_run": "state-denied",
+    "resolved_ask_again": "state-resume",
+}
+TONES: Final = {"error": "stop", "uncertain": "stop", "ok": "ok", "refused": "care"}
+"""By how it ended; any other end is muted."""
+_QUIET: Final = frozenset({Kind.STOPPED, Kind.WATCHING})
+"""Rows that only a gap between them makes worth a line."""
+
+
+def is_listed(entry: Entry, gaps: Mapping[tuple[str, int], Gap]) -> bool:
+    """Tell whether a row has a line of its own: of watching only a gap has."""
+    return entry.fact.kind not in _QUIET or (entry.origin, entry.seq) in gaps
+
+
+def glyph(fact: Fact) -> str:
+    """Name the shape for how a call ended; for one whose end is not known, what was decided."""
+    if fact.ended:
+        return GLYPHS.get(fact.ended, "state-finished")
+    return "state-denied" if fact.verdict == "deny" else "state-handed"
+
+
+def text(entry: Entry, column: Column, now: datetime) -> str:
+    """Give the words of one cell of a call."""
+    fact = entry.fact
+    match column:
+        case Column.TIME:
+            return words.clock(entry.at, now)
+        case Column.TOOL:
+            return words.name(fact.tool, "\u2014")
+        case Column.DECIDED:
+            return _known(VERDICTS, fact.verdict)
+        case Column.BY:
+            return by(fact)
+        case Column.AGENT:
+            return words.name(fact.agent, "\u2014")
+        case Column.ENDED:
+            return _known(ENDED, fact.ended) if fact.ended else "open"
+        case Column.ON_SCREEN:
+            return on_screen(fact)
+        case Column.END:
+            return end_seen(fact)
+
+
+def by(fact: Fact) -> str:
+    """Name the person who decided, "" where no person did."""
+    if fact.verdict not in PEOPLE:
+        return ""
+    name = visible_line(fact.by_name or "", words.NAME_LIMIT)
+    return name or person_text(None, fact.by_uid)
+
+
+def on_screen(fact: Fact) -> str:
+    """How long the call was before the eyes, "" where nobody says."""
+    if fact.shown_ms is None or fact.verdict not in PEOPLE:
+        return ""
+    return words.took(fact.shown_ms) if 0 < fact.shown_ms < 10_000 else _seconds(fact.shown_ms)
+
+
+def _seconds(milliseconds: int) -> str:
+    return words.duration(milliseconds / 1000)
+
+
+def end_seen(fact: Fact) -> str:
+    """Whether the end of the call had been in view, "" where nobody says."""
+    if fact.end_seen is None or fact.verdict not in PEOPLE:
+        return ""
+    return "seen" if fact.end_seen else "not seen"
+
+
+def _known(table: Mapping[str, str], word: str | None) -> str:
+    return table.get(word or "", visible_line(word or "", 24))
+
+
+def spoken(entry: Entry, now: datetime) -> str:
+    """Say a call's row in one sentence, for whoever hears it."""
+    fact = entry.fact
+    who = by(fact)
+    said = [
+        f"{text(entry, Column.TOOL, now)} of {text(entry, Column.AGENT, now)}",
+        f"{text(entry, Column.DECIDED, now)}{f' by {who}' if who else ''}",
+        words.clock(entry.at, now),
+        text(entry, Column.ENDED, now),
+    ]
+    if end_seen(fact):
+        said.append(f"end {end_seen(fact)}")
+    return ", ".join(said)
+
+
+# --- Rows about no call ---------------------------------------------------------------------------
+
+
+def event(entry: Entry, now: datetime, gaps: Mapping[tuple[str, int], Gap], host: str = "") -> str:
+    """Say what a row tells that is about no call; HOST names another machine's history."""
+    where = f"On {visible_line(host, 40)}: " if host else ""
+    gap = gaps.get((entry.origin, entry.seq))
+    if gap is not None:
+        return where + _gap(gap, now)
+    details = entry.details
+    source = visible_line(str(details.get("source", "")), 80)
+    match entry.fact.kind:
+        case Kind.BEGUN:
+            told = "The history begins here"
+        case Kind.MISSING:
+            told = f"{source} was missing" if source else "A folder was missing"
+        case Kind.BACK:
+            told = f"{source} was back" if source else "A folder was back"
+        case Kind.PRUNED:
+            told = "Older rows were removed, as the settings say"
+        case Kind.MERGED:
+            rows = details.get("rows")
+            count = words.count(rows, "row") if isinstance(rows, int) else "Rows"
+            told = f"{count} of {visible_line(str(details.get('file', 'a file')), 80)} taken in"
+        case Kind.SET_ASIDE:
+            file = visible_line(str(details.get("file", "a file")), 120)
+            told = f"The history before this one could not be used; it is kept as {file}"
+        case kind:
+            told = visible_line(kind, 40)
+    return f"{where}{told}."
+
+
+def _gap(gap: Gap, now: datetime) -> str:
+    begin, end = words.clock(gap.begin, now), words.clock(gap.end, now)
+    same = gap.begin.astimezone().date() == gap.end.astimezone().date()
+    if same and " " in end:
+        # The day is said once.
+        end = end.rpartition(" ")[2]
+    lost = " The window before was killed." if gap.killed else ""
+    return f"Nobody watched from {begin} to {end}.{lost}"
+
+
+# --- All together ---------------------------------------------------------------------------------
+
+
+def found(count: int, total: int, *, narrowed: bool) -> str:
+    """How many calls there are: `1,284 calls`, `37 of 1,284 calls`."""
+    calls = f"{total:,} {'call' if total == 1 else 'calls'}"
+    return f"{count:,} of {calls}" if narrowed else calls
+
+
+def bucket_cells(bucket: Bucket) -> tuple[str, ...]:
+    """Give a bucket's cells, in the order of the sums' columns, the name first."""
+    numbers = (
+        bucket.calls,
+        bucket.approved,
+        bucket.denied,
+        bucket.failed,
+        bucket.uncertain,
+        bucket.end_unseen,
+    )
+    mean = "" if bucket.shown_ms is None else _seconds(bucket.shown_ms)
+    name = visible_line(bucket.label, 80) or "\u2014"
+    return (name, *(f"{number:,}" if number else "" for number in numbers), mean)
