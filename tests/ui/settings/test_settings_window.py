@@ -23,6 +23,7 @@ from lineclear.core.inbox.settings import (
     save,
     settings_path,
 )
+from lineclear.ui.arming import Act
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.settings import following
 from lineclear.ui.settings.desk import COMMANDS, FOLDERS, GENERAL, HISTORY, KEYS, LOOK
@@ -181,6 +182,33 @@ async def test_density_and_theme_take_effect_at_once(window, source, until):
     await until(lambda: look.still, "stillness")
 
 
+async def test_colleagues_are_told_only_while_they_may_be(window, source, until):
+    aid = ask_for(source).shown.aid
+    await until(lambda: window.table.choose(aid), "the row")
+
+    def reading() -> list[Path]:
+        return list(source.glob(".watched/*/reading.json"))
+
+    await until(reading, "what is read")
+    settings_change.change(lambda now: now.model_copy(update={"presence": False}))
+    await until(lambda: not reading(), "silence")
+    settings_change.change(lambda now: now.model_copy(update={"presence": True}))
+    await until(reading, "what is read, again")
+
+
+async def test_no_key_typed_into_the_settings_reaches_a_call(window, source, until):
+    aid = ask_for(source).shown.aid
+    await until(lambda: window.table.choose(aid), "the row")
+    await until(lambda: window.flow.arming.readiness(Act.APPROVE).ready, "the call to be ready")
+    shown = opened(window, LOOK)
+    await until(lambda: QApplication.activeWindow() is shown, "its turn")
+    for key in (Qt.Key.Key_A, Qt.Key.Key_Return, Qt.Key.Key_D):
+        QTest.keyClick(QApplication.focusWidget() or shown, key)
+    assert window.flow.arming.armed is None
+    assert not window.flow.arming.readiness(Act.APPROVE).ready
+    assert not window.pane.editor.isVisible()
+
+
 async def test_letters_are_switched_off_and_on(window, until):
     page = opened(window, KEYS).pages[KEYS]
     page.letters.click()
@@ -284,6 +312,8 @@ async def test_a_damaged_file_is_kept_aside_at_the_start_and_said(qapp, until):
         assert aside.read_text() == '{"operator": "ann", "operator": "bob"}'
         opened(window, LOOK).pages[LOOK].rows.press(40)
         await until(lambda: settings_path().exists(), "a new file")
+        await until(lambda: window.desk.following._taken == following.mark(), "a look at it")
+        assert window.desk.strip.isVisible()
         named(window, "settingsFileRead").click()
         assert not window.desk.strip.isVisible()
 

@@ -69,6 +69,8 @@ class SettingsDesk(QObject):
         self._sidebar: Sidebar | None = None
         self._colleagues: Colleagues | None = None
         self._presence = bridge.settings.presence
+        self._wrong_since = False
+        """The file was damaged while this window was open."""
         self.window: SettingsWindow | None = None
         self.strip = Strip("", "settingsFile", ("settingsFileRead", "OK", self._read))
         self.strip.hide()
@@ -211,9 +213,13 @@ class SettingsDesk(QObject):
         try:
             await self._bridge.take_settings()
         except LineclearError as why:
+            self._wrong_since = True
             self._say_of_file(f"{why.sentence} Until then what was set before stays in force.")
         else:
-            self._say_of_file("")
+            # What was said of the file at the start stays until it is read.
+            if self._wrong_since:
+                self._say_of_file("")
+            self._wrong_since = False
 
     def _say_of_file(self, told: str) -> None:
         self.strip.label.setText(told)
