@@ -9,7 +9,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 from lineclear.ui.arming import Act, Readiness
 from lineclear.ui.buttons import ApproveButton, DecisionButton
-from lineclear.ui.labels import PlainLabel, tooltip
+from lineclear.ui.labels import PlainLabel, explain
 from lineclear.ui.offers import ABOUT_ANSWER, Offer
 
 _MARGIN = 16
@@ -39,7 +39,7 @@ class DecisionBar(QWidget):
         self.deny = DecisionButton("Deny\u2026", "deny")
         self.modify = DecisionButton("Modify\u2026", "modify")
         self.answer = DecisionButton("Answer\u2026", "answer")
-        self.answer.setToolTip(tooltip(ABOUT_ANSWER))
+        explain(self.answer, ABOUT_ANSWER)
         self.take_back = DecisionButton("Take back", "takeBack")
         self.it_ran = DecisionButton("It ran\u2026", "itRan")
         self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")

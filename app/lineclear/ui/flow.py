@@ -14,6 +14,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
 from lineclear.ui import offers, words
+from lineclear.ui.announcing import announce
 from lineclear.ui.arming import Act, Need
 from lineclear.ui.asking import Asking
 from lineclear.ui.bridge import Bridge
@@ -130,7 +131,7 @@ class DecisionFlow(QObject):
         self._undertaking.succeeded.connect(self._finished)
         self._undertaking.failed.connect(self._failed)
         self.hands.meant.connect(self._do)
-        self.hands.told.connect(lambda text, act: self.hint(text, until=act))
+        self.hands.told.connect(self._hint)
         self.hands.looking.connect(self.pulse)
         self.hands.changed.connect(self._show_readiness)
         pane.bar.wanted.connect(self.wanted)
@@ -192,6 +193,8 @@ class DecisionFlow(QObject):
         self.asking.freeze()
         self.view.head()
         self._refresh()
+        if self.view.notice is not None:
+            announce(self._pane, self.view.notice.text, urgent=True)
 
     def second(self) -> None:
         """Let the times in the pane go on."""
@@ -279,9 +282,14 @@ class DecisionFlow(QObject):
         if self._pulse.interval() != wanted:
             self._pulse.setInterval(wanted)
 
-    def hint(self, text: str, tone: str = "care", *, until: Act | None = None) -> None:
-        """Say something for a moment, or UNTIL an act is ready, in the place of the sentence."""
-        self._spoken.hint(text, tone, until=until)
+    def hint(self, text: str, tone: str = "care") -> None:
+        """Say something for a moment in the place of the sentence."""
+        self._spoken.hint(text, tone)
+        self._show_readiness()
+        announce(self._pane, text)
+
+    def _hint(self, text: str, until: Act | None) -> None:
+        self._spoken.hint(text, until=until)
         self._show_readiness()
 
     # --- Hands and editors ----------------------------------------------------------------------
@@ -443,6 +451,7 @@ class DecisionFlow(QObject):
             self.view.notice = notice
             if self._refresh():
                 self._rearm()
+            announce(self._pane, notice.text, urgent=True)
         else:
             self.hint(f"{words.name(row.tool, 'The call')} was not decided: {notice.text}", "stop")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import offers
+from lineclear.ui.announcing import announce
 from lineclear.ui.arming import Act, Announced, Arming, Press, Readiness
 from lineclear.ui.offers import Offer
 
@@ -64,16 +64,16 @@ class Hands(QObject):
         if not self.can(act):
             self.arming.printable_key()
             if self._call:
-                self.told.emit(f"There is nothing to {act.value} here.", None)
+                self._tell(f"There is nothing to {act.value} here.")
             return
         self.looking.emit()
         done = self.arming.letter(act)
         if done is Press.NOT_READY:
-            self.told.emit(self.why_not(act), act)
+            self._tell(self.why_not(act), act)
         elif done is Press.TYPING:
-            self.told.emit("That came in the middle of other keys. Press it again.", None)
+            self._tell("That came in the middle of other keys. Press it again.")
         elif done is Press.ARMED:
-            self._announce(offers.press_enter(act, self._offer))
+            announce(self._pane, offers.press_enter(act, self._offer), urgent=True)
         self.changed.emit()
 
     def confirm(self) -> bool:
@@ -106,16 +106,14 @@ class Hands(QObject):
         if self.arming.may_click(act):
             self.meant.emit(act, origin)
         else:
-            self.told.emit(self.why_not(act), act)
-            self._announce(self.why_not(act))
+            self._tell(self.why_not(act), act)
 
     def _second_press(self, act: Act) -> bool:
         if self._announced.again(f"{self._call}:{act.value}"):
             return True
-        told = f"{self._offer.sentence} Press again to {offers.doing(act, self._offer)}."
-        self.told.emit(told, None)
-        self._announce(told)
+        self._tell(f"{self._offer.sentence} Press again to {offers.doing(act, self._offer)}.")
         return False
 
-    def _announce(self, text: str) -> None:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._pane, text))
+    def _tell(self, text: str, until: Act | None = None) -> None:
+        self.told.emit(text, until)
+        announce(self._pane, text, urgent=True)

@@ -113,6 +113,13 @@ class WholeLabel(PlainLabel):
         painter.end()
 
 
+def explain(widget: QWidget, text: str) -> None:
+    """Give WIDGET a tooltip, and tell a screen reader the same without its markup."""
+    widget.setToolTip(tooltip(text))
+    # Else it would read the tooltip, tags and all.
+    widget.setAccessibleDescription(visible_line(text, 400))
+
+
 def tooltip(text: str, limit: int = 400) -> str:
     """A tooltip of agent text: escaped for the eye and for Qt's markup, which it always is."""
     # Without a tag Qt would guess, and show the escapes of what it takes for plain text.

@@ -134,10 +134,25 @@ class RowTable(QAbstractTableModel):
         return self._texts.text(row, column)
 
     def _spoken(self, slot: int, column: int) -> str:
+        """What is drawn of a cell, in words; the first tells the row, and its group."""
         text = f"{self._heading(column)}: {self._text(slot, column) or 'none'}"
-        if column != Column.STATE or not self._rule.grouped:
+        row = self._known.row_at(slot)
+        if column == Column.ARGUMENTS:
+            marks = [label for label, _level in cells.chips(row, self.differs(row))]
+            return f"{text}. Marked: {', '.join(marks)}" if marks else text
+        if column != Column.STATE:
             return text
-        return f"{HEADINGS[group_of_key(self._order.keys[slot])]}. {text}"
+        parts = [
+            text,
+            *(self._text(slot, each) for each in (Column.TOOL, Column.AGENT, Column.AGE)),
+        ]
+        if self._rule.grouped:
+            parts.insert(0, HEADINGS[group_of_key(self._order.keys[slot])])
+        if slot in self._tombstones:
+            parts.append("Over, and listed until you leave it")
+        elif self._unseen(slot):
+            parts.append("Not seen yet")
+        return ". ".join(part for part in parts if part)
 
     # --- What is listed -------------------------------------------------------------------------
 

@@ -130,11 +130,8 @@ def _written(colour: QColor) -> QColor:
 
 def _chosen(accent: QColor, base: QColor, text: QColor, share: float, least: float) -> QColor:
     """The background of what is chosen: less of the accent where text could not be read."""
-    for weaker in (1.0, 0.75, 0.5, 0.25):
-        back = _written(blend(accent, base, share * weaker))
-        if contrast(text, back) >= least:
-            return back
-    return back
+    backs = [_written(blend(accent, base, share * weaker)) for weaker in (1.0, 0.75, 0.5, 0.25)]
+    return next((back for back in backs if contrast(text, back) >= least), backs[-1])
 
 
 def _is_high(palette: QPalette) -> bool:

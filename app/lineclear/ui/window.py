@@ -11,6 +11,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
 from lineclear.ui.actions import Actions
+from lineclear.ui.announcing import Arrivals
 from lineclear.ui.arming import Act
 from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
 from lineclear.ui.bridge import Bridge
@@ -226,6 +227,7 @@ class MainWindow(QMainWindow):
         QWidget.setTabOrder(self.filter, self.table)
         QWidget.setTabOrder(self.table, self.pane.tabs.tabBar())
         self.overview.counted.connect(self._counted)
+        self.overview.counted.connect(Arrivals(self.table, self.on_screen).count)
         self.overview.listed.connect(self._show_table)
         self.overview.nothing_listed.connect(self._show_empty)
         self._seconds = QTimer(self)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.bursts import Burst, still_same
@@ -17,6 +16,7 @@ from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import offers, words
+from lineclear.ui.announcing import announce
 from lineclear.ui.arming import Act, Need, Readiness
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
@@ -89,7 +89,7 @@ class BurstFlow(QObject):
         window.common.looked.connect(self.pulse)
         window.activity.connect(self.pulse)
         self.hands.meant.connect(lambda _act, _origin: self._approve())
-        self.hands.told.connect(lambda text, act: self.hint(text, until=act))
+        self.hands.told.connect(self._hint)
         self.hands.looking.connect(self.pulse)
         self.hands.changed.connect(self._show_readiness)
         self.run.moved.connect(self._refresh)
@@ -262,9 +262,14 @@ class BurstFlow(QObject):
         verb = {"approved": "Approving", "denied": "Denying"}[run.word]
         return f"{verb} {min(run.done + 1, run.total)} of {run.total}\u2026"
 
-    def hint(self, text: str, tone: str = "care", *, until: Act | None = None) -> None:
-        """Say something for a moment, or UNTIL an act is ready, in the place of the sentence."""
-        self._spoken.hint(text, tone, until=until)
+    def hint(self, text: str, tone: str = "care") -> None:
+        """Say something for a moment, in the place of the sentence."""
+        self._spoken.hint(text, tone)
+        self._show_readiness()
+        announce(self.window, text)
+
+    def _hint(self, text: str, until: Act | None) -> None:
+        self._spoken.hint(text, until=until)
         self._show_readiness()
 
     # --- Deciding -------------------------------------------------------------------------------
@@ -344,7 +349,7 @@ class BurstFlow(QObject):
             self.leave()
 
     def _announce(self, text: str) -> None:
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.window, text))
+        announce(self.window, text)
 
     def _show_secrets(self, shown: bool) -> None:
         self.window.secrets.setText("Hide secrets" if shown else "Show secrets")

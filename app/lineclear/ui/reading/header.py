@@ -11,7 +11,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
-from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel, tooltip
+from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel, explain
 from lineclear.ui.reading.budgets import Budgets
 from lineclear.ui.row_delegate import colour_of
 from lineclear.ui.standing import standing
@@ -70,7 +70,7 @@ class Header(QWidget):
         _set(self.title, title)
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
-        self.facts.setToolTip(tooltip(f"{self._facts} \u00b7 {row.store}"))
+        explain(self.facts, f"{self._facts} \u00b7 {row.store}")
         _set(self.standing, told or standing(row, now, me, resumed=resumed))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""

@@ -25,7 +25,7 @@ from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import reveal, visible, visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.ui import theme
-from lineclear.ui.labels import PlainLabel, tooltip
+from lineclear.ui.labels import PlainLabel, explain
 
 MOST_FIELDS = 40
 _MOST_CHOICES = 60
@@ -106,7 +106,7 @@ class SchemaForm(QScrollArea):
         for field in fields:
             label = PlainLabel(visible_line(field.name, 60) + (" *" if field.required else ""))
             label.setFont(theme.mono_font())
-            label.setToolTip(tooltip(field.description))
+            explain(label, field.description)
             editor = self._editor(field)
             editor.setObjectName(f"field:{field.name}")
             editor.setAccessibleName(
