@@ -61,16 +61,22 @@ def test_it_ends_at_once_and_quietly_when_told(tmp_path, told):
     assert not watched(source)
 
 
-def test_damaged_settings_are_a_sentence_and_no_window(tmp_path, home):
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+def test_damaged_settings_stand_aside_and_the_window_opens(tmp_path, home):
     settings = home / "lineclear" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"v": 1, "v": 2}')
     child = start(cwd=tmp_path)
-    said, _ = child.communicate(timeout=30)
-    assert child.returncode == 1
-    assert said.startswith("lineclear-inbox: ")
-    assert str(settings) in said
-    assert "Traceback" not in said
+    try:
+        wait_until_it_watches(home / "lineclear" / "agents", child)
+        child.send_signal(signal.SIGTERM)
+        said, _ = child.communicate(timeout=END_S)
+    finally:
+        child.kill()
+    assert (child.returncode, said) == (0, "")
+    (aside,) = settings.parent.glob("settings.json.damaged-*")
+    assert aside.read_text() == '{"v": 1, "v": 2}'
+    assert not settings.exists()
 
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="there is always a display")
