@@ -337,7 +337,7 @@ async def no_match(on: Set) -> None:
 
 async def filter_help(on: Set) -> None:
     """How a filter may go on."""
-    await until(on.window.model.rowCount)
+    await until(lambda: on.window.overview.complete)
     on.do("filter")
     QTest.keyClicks(on.window.filter, "tool:s")
     await asyncio.sleep(0.3)

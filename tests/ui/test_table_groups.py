@@ -16,6 +16,7 @@ from lineclear.ui.cells import Column
 from lineclear.ui.filtering import parse_filter
 from lineclear.ui.queue_model import QueueModel
 from lineclear.ui.scope import Scope
+from lineclear.ui.sections import Section
 from lineclear.ui.sort_rule import UNSORTED
 from lineclear.ui.table_view import COMPACT_ROW, HEADING_HEIGHT, QueueView
 from tests.ui.sample import NOW, a_row, row_id
@@ -191,6 +192,17 @@ def test_the_pill_tells_what_waits_behind_it(view, hands):
     QTest.keyClick(view, Qt.Key.Key_Shift)
     model_of(view).apply(Diff(added=(soon(9),), changed=(soon(3), dead(1))))
     assert view.pill.text() == "1 new call \u00b7 1 expires soon \u00b7 1 moved"
+
+
+def test_headings_leave_no_gap_behind_in_another_section(view):
+    fill(
+        view, soon(9), call(1), dead(3), call(4, state=State.RUNNING), call(5, state=State.RUNNING)
+    )
+    assert heights(view) == expected(view)
+    model_of(view).set_scope(Scope(Section.RUNNING))
+    assert heights(view) == [ROW, ROW]
+    model_of(view).set_scope(Scope())
+    assert heights(view) == [ROW + HEADING_HEIGHT] * 3
 
 
 def test_a_filter_keeps_the_current_row_where_it_was(view):

@@ -10,11 +10,21 @@ from PySide6.QtCore import (
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
+    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPalette
+from PySide6.QtWidgets import (
+    QFrame,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lineclear.ui import theme
 from lineclear.ui.filter_hints import Suggestion, replaced, sentence, suggestions
@@ -22,6 +32,7 @@ from lineclear.ui.filtering import parse_filter
 from lineclear.ui.labels import PlainLabel
 
 LINE_HEIGHT = 24
+_BETWEEN = "   "
 
 
 class FilterLine(QLineEdit):
@@ -135,6 +146,7 @@ class FilterHints(QFrame):
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setModel(self._ways)
         self.list.setUniformItemSizes(True)
+        self.list.setItemDelegate(_WayDelegate(self.list))
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.clicked.connect(self._clicked)
@@ -189,6 +201,45 @@ class FilterHints(QFrame):
         self.chosen.emit(self._ways.word(index.row()))
 
 
+class _WayDelegate(QStyledItemDelegate):
+    """Draws a word, and what it is in a quieter colour."""
+
+    def sizeHint(  # noqa: N802
+        self, _option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
+    ) -> QSize:
+        return QSize(120, LINE_HEIGHT)
+
+    def paint(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        index: QModelIndex | QPersistentModelIndex,
+    ) -> None:
+        palette = option.palette
+        painter.save()
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        role = QPalette.ColorRole.HighlightedText if chosen else QPalette.ColorRole.Text
+        if chosen:
+            painter.fillRect(option.rect, palette.color(QPalette.ColorRole.Highlight))
+        place = option.rect.adjusted(8, 0, -8, 0)
+        word, _, told = str(index.data()).partition(_BETWEEN)
+        for font, text, colour in (
+            (theme.mono_font(), word, palette.color(role)),
+            (
+                theme.small_font(),
+                told,
+                palette.color(role if chosen else QPalette.ColorRole.PlaceholderText),
+            ),
+        ):
+            painter.setFont(font)
+            painter.setPen(colour)
+            metrics = painter.fontMetrics()
+            shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), shown)
+            place.setLeft(place.left() + metrics.horizontalAdvance(shown) + 16)
+        painter.restore()
+
+
 class _Ways(QAbstractListModel):
     def __init__(self, parent: QFrame) -> None:
         super().__init__(parent)
@@ -214,4 +265,4 @@ class _Ways(QAbstractListModel):
         if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return None
         way = self._ways[index.row()]
-        return f"{way.word}   {way.told}" if way.told else way.word
+        return f"{way.word}{_BETWEEN}{way.told}" if way.told else way.word

@@ -36,6 +36,7 @@ _GLYPHS = {
     State.UNREADABLE: "state-unreadable",
     State.RESUMABLE: "state-resume",
 }
+_SNOOZED = "state-expired"
 _OUTCOME_GLYPHS = {
     "error": "state-failed",
     "denied": "state-denied",
@@ -61,6 +62,7 @@ _SHORTEST_WORD = 24
 """Pixels below which a state's word is left to its tooltip."""
 _KEPT_BY_STOP = 110
 _KEPT_BY_OTHERS = 280
+_KEPT_NARROW = 36
 """Pixels of the arguments that a chip leaves, by how loud it is."""
 
 
@@ -160,7 +162,7 @@ class RowDelegate(QStyledItemDelegate):
         t = self._look.tokens
         column = index.column()
         if column == Column.STATE:
-            content = self._state(painter, option, content, row, dim=dim)
+            content = self._state(painter, option, content, index, row, dim=dim)
             if content.width() < _SHORTEST_WORD:
                 return
         elif column == Column.ARGUMENTS:
@@ -204,7 +206,7 @@ class RowDelegate(QStyledItemDelegate):
         height = content.height() // 2 - 2
         upper = QRect(content.left(), content.top() + 3, content.width(), height)
         lower = QRect(content.left(), upper.bottom() + 1, content.width(), height)
-        upper = self._state(painter, option, upper, row, dim=dim)
+        upper = self._state(painter, option, upper, index, row, dim=dim)
         age = str(index.sibling(index.row(), Column.AGE).data() or "")
         taken = QFontMetrics(self._font(mono=False, bold=bold)).horizontalAdvance(age) + 8
         self._text(painter, upper, age, t.muted, bold=bold, side=_RIGHT)
@@ -214,11 +216,19 @@ class RowDelegate(QStyledItemDelegate):
         upper.setRight(upper.right() - taken)
         self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
         lower.setLeft(lower.left() + theme.GLYPH + 10)
-        if row.tool is not None:
-            self._arguments(painter, lower, index, row, dim=dim, said="")
-        else:
-            middle = Qt.TextElideMode.ElideMiddle
-            self._text(painter, lower, str(index.data() or ""), t.muted, bold=False, mode=middle)
+        lower = self._chips(painter, lower, index, row, _KEPT_NARROW, least=_KEPT_NARROW)
+        # Values say more than their keys where there is no room for both.
+        pairs = cells.pairs(row.arguments) if row.tool is not None else []
+        values = "  ".join(value for _key, value in pairs)
+        self._text(
+            painter,
+            lower,
+            values or str(index.data() or ""),
+            t.muted if dim or not values else t.text,
+            bold=False,
+            mode=Qt.TextElideMode.ElideMiddle,
+            mono=bool(values),
+        )
 
     def _became(self, index: Index, row: Row) -> str:
         """What a tombstone became: its state's word, or until when it was put off."""
@@ -235,9 +245,10 @@ class RowDelegate(QStyledItemDelegate):
         bold: bool,
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         side: Qt.AlignmentFlag = _LEFT,
+        mono: bool = False,
     ) -> None:
         painter.setPen(QColor(colour))
-        painter.setFont(self._font(mono=False, bold=bold))
+        painter.setFont(self._font(mono=mono, bold=bold))
         shown = painter.fontMetrics().elidedText(text, mode, max(0, place.width()))
         painter.drawText(place, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
 
@@ -270,14 +281,16 @@ class RowDelegate(QStyledItemDelegate):
         painter: QPainter,
         option: QStyleOptionViewItem,
         content: QRect,
+        index: Index,
         row: Row,
         *,
         dim: bool,
     ) -> QRect:
         t = self._look.tokens
         ratio = option.widget.devicePixelRatioF()
-        colour = t.muted if dim else colour_of(row, t)
-        pixmap = theme.glyph(glyph_of(row), colour, ratio)
+        asleep = bool(index.data(Role.SNOOZED))
+        colour = t.muted if dim or asleep else colour_of(row, t)
+        pixmap = theme.glyph(_SNOOZED if asleep else glyph_of(row), colour, ratio)
         top = content.top() + (content.height() - theme.GLYPH) // 2
         painter.drawPixmap(content.left() + 2, top, pixmap)
         return content.adjusted(theme.GLYPH + 10, 0, 0, 0)
@@ -310,7 +323,14 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(place, int(_LEFT_MIDDLE), piece.text)
 
     def _chips(
-        self, painter: QPainter, content: QRect, index: Index, row: Row, wanted: int
+        self,
+        painter: QPainter,
+        content: QRect,
+        index: Index,
+        row: Row,
+        wanted: int,
+        *,
+        least: int = _KEPT_BY_STOP,
     ) -> QRect:
         """Draw the chips for which there is room beside WANTED pixels of text; give its place."""
         t = self._look.tokens
@@ -323,7 +343,7 @@ class RowDelegate(QStyledItemDelegate):
         # The strongest first: where only one fits, it is that one.
         for label, level in cells.chips(row, index.data(Role.DIFFERS)):
             width = metrics.horizontalAdvance(label) + 12
-            kept = _KEPT_BY_STOP if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
+            kept = least if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
             if room - width >= kept:
                 fitting.append((label, level, width))
                 room -= width + 4

@@ -41,6 +41,7 @@ class Role(IntEnum):
     UNSEEN = Qt.ItemDataRole.UserRole + 2
     TOMBSTONE = Qt.ItemDataRole.UserRole + 3
     DIFFERS = Qt.ItemDataRole.UserRole + 4
+    SNOOZED = Qt.ItemDataRole.UserRole + 5
 
 
 class RowTable(QAbstractTableModel):
@@ -94,6 +95,8 @@ class RowTable(QAbstractTableModel):
             return self._unseen(slot)
         if role == Role.TOMBSTONE:
             return slot in self._tombstones
+        if role == Role.SNOOZED:
+            return self._known.section_at(slot) is Section.SNOOZED
         if role == Role.DIFFERS:
             return self.differs(self._known.row_at(slot))
         if role == Qt.ItemDataRole.TextAlignmentRole:

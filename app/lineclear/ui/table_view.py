@@ -92,7 +92,7 @@ class QueueView(QTableView):
         for changed in (model.rowsInserted, model.rowsRemoved, model.rowsMoved):
             changed.connect(lambda *_: self._keep_place())
         model.layoutChanged.connect(lambda *_: self._fit_headings())
-        model.rebuilding.connect(self._hold_view)
+        model.rebuilding.connect(self._begin_anew)
         model.rebuilt.connect(self._restore)
         model.held_changed.connect(self._show_pill)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
@@ -316,9 +316,16 @@ class QueueView(QTableView):
                 bar.setValue(bar.value() + self._body_top(position) - top)
                 return
 
+    def _begin_anew(self) -> None:
+        self._hold_view()
+        # Heights stay with their places, and other rows will stand there.
+        for index in self._high:
+            if index.isValid():
+                self.verticalHeader().resizeSection(index.row(), self.row_height)
+        self._high.clear()
+
     def _restore(self) -> None:
         keep, self._current = self._current, ""
-        self._high.clear()
         self._fit_headings()
         self.updateGeometries()
         if keep:
