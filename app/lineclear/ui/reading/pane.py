@@ -328,7 +328,7 @@ class ReadingPane(QWidget):
             self.modify: "modify",
             self.answer: "answer",
         }
-        return "other" if shown is None else names.get(shown, "other")
+        return names.get(shown, "other")
 
     def end_in_view(self) -> bool:
         """Whether the end of what a verdict is about is before the eyes now."""
