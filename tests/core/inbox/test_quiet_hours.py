@@ -4,7 +4,7 @@ from datetime import date, datetime, time
 
 import pytest
 
-from lineclear.core.inbox.quiet_hours import bounds, silent, written
+from lineclear.core.inbox.quiet_hours import bounds, checked, silent, written
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,9 @@ def test_an_hour_is_quiet_or_not(hours, at, quiet):
 
 def test_written_and_read_are_the_same():
     assert written(*bounds("22:05-07:30")) == "22:05-07:30"
+
+
+@pytest.mark.parametrize("wrong", ["", "22:00", "24:00-07:00", "22:00-07:60", "22:00 - 07:00"])
+def test_what_is_not_written_so_is_refused_with_an_example(wrong):
+    with pytest.raises(ValueError, match="22:00-07:00"):
+        checked(wrong)

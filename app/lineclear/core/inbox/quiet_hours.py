@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, time
 
-PATTERN = r"^([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d$"
+_HOURS = re.compile(r"([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d")
+
+
+def checked(hours: str) -> str:
+    """Give HOURS back; raises ValueError for what is not written so."""
+    if _HOURS.fullmatch(hours) is None:
+        raise ValueError("quiet hours are written as 22:00-07:00")
+    return hours
 
 
 def bounds(hours: str) -> tuple[time, time]:
-    """Give the first and the last minute's end of HOURS, which follow `PATTERN`."""
+    """Give the first minute and the one after the last of HOURS."""
     begin, _, end = hours.partition("-")
     return time.fromisoformat(begin), time.fromisoformat(end)
 

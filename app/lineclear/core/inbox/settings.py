@@ -20,7 +20,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox import quiet_hours
+from lineclear.core.inbox.quiet_hours import checked as checked_hours
 from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
 from lineclear.core.places import absolute, default_source, home
@@ -112,7 +112,7 @@ class Settings(BaseModel):
     """Seconds in which a word given in the window can be taken back before anything is written."""
     presence: bool = True
     """Colleagues who watch the same folder are told which call is read here."""
-    quiet_hours: str | None = Field(default=None, pattern=quiet_hours.PATTERN)
+    quiet_hours: Annotated[str, AfterValidator(checked_hours)] | None = None
     """No notification from the first to the second, local time, as "22:00-07:00"; None: never."""
     theme: Literal["system", "light", "dark", "high-contrast"] = "system"
     row_height: Literal[24, 28, 40] = 28

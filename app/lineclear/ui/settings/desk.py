@@ -111,7 +111,7 @@ class SettingsDesk(QObject):
         proposals.changed.connect(show)
         for turned in (flow.view.turned, flow.view.moved):
             turned.connect(show)
-        flow.view.turned.connect(lambda: proposals.turn_to(flow.view.row))
+            turned.connect(lambda: proposals.turn_to(flow.view.row))
 
     def begin(self, said: str, since: Mark | None) -> None:
         """Say what was wrong with the file at the start, and follow it from SINCE on."""

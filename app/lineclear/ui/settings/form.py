@@ -45,7 +45,6 @@ class Page(QScrollArea):
         self.setAccessibleName(title)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         body = QWidget()
         body.setObjectName("settingsBody")
         outer = QHBoxLayout(body)
