@@ -24,6 +24,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_API", "pyside6")
 
+from history_scenes import HISTORY, past
 from picture_burst import crowd
 from picture_run import leave_waiting_run
 from picture_settings import SETTINGS
@@ -437,6 +438,7 @@ async def burst_done(on: Set) -> None:
 
 SCENES: dict[str, Scene] = {
     **READING,
+    **HISTORY,
     **SETTINGS,
     README_SCENE: inbox,
     "hidden": hidden,
@@ -490,6 +492,7 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "burst-deny": crowd,
     "burst-done": crowd,
     "burst-hostile": lambda stage: crowd(stage, hostile=True),
+    **dict.fromkeys(HISTORY, past),
 }
 """Scenes on another source than a working day's."""
 
@@ -518,7 +521,7 @@ async def picture(app: QApplication, target: Path, name: str, *, dark: bool, siz
             shown = (
                 window.findChild(QWidget, "keyList") or window.findChild(QWidget, "burst") or window
             )
-            own = (window.findChild(QWidget, each) for each in SETTINGS_SHOWN)
+            own = (window.findChild(QWidget, each) for each in (*SETTINGS_SHOWN, "exportHistory"))
             shown = next((each for each in own if each is not None and each.isVisible()), shown)
             if shown.objectName() == "burst":
                 shown.resize(size)

@@ -50,9 +50,15 @@ class TopBar(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             line.addWidget(button)
 
+    def in_place_of_filter(self, line: QWidget) -> None:
+        """Put another line where the filter stands; hidden until it takes the filter's place."""
+        line.setMaximumWidth(self.filter.maximumWidth())
+        line.hide()
+        self._line.insertWidget(0, line, 1)
+
     def beside_filter(self, button: QWidget) -> None:
         """Put a button at the right of the filter line."""
-        self._line.insertWidget(1, button)
+        self._line.insertWidget(self._line.indexOf(self.filter) + 1, button)
 
 
 class StatusLine(QWidget):

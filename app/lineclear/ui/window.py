@@ -195,6 +195,8 @@ class MainWindow(QMainWindow):
         self.table.chosen.connect(self._chosen)
         self.history.call_wanted.connect(self.flow.view.show)
         self.history.turned.connect(lambda on: self._middle.show_history(on=on))
+        self.top.in_place_of_filter(self.history.page.search)
+        self.history.turned.connect(self.history.page.search.setVisible)
         self.history.turned.connect(self.filter.setHidden)
         self.history.turned.connect(self.own_view.saved.setHidden)
         self._bridge.recorded.connect(self.history.take)

@@ -15,6 +15,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, instant, person_text
 from lineclear.ui import theme, words
 from lineclear.ui.history import told
+from lineclear.ui.history.told import Column
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
 HINT = "Select a row: what was decided, what was seen of it, and how it ended."
@@ -85,9 +86,9 @@ def _decided(fact: Fact, now: datetime) -> Iterator[Line]:
 def _seen(fact: Fact) -> Iterator[Line]:
     if fact.verdict not in told.PEOPLE:
         return
-    seconds = "" if fact.shown_ms is None else words.took(fact.shown_ms)
     tab = f"part: {visible_line(fact.tab, 40)}" if fact.tab else ""
-    yield Line("On screen", " \u00b7 ".join(part for part in (seconds, tab) if part))
+    parts = (told.on_screen(fact), tab)
+    yield Line("On screen", " \u00b7 ".join(part for part in parts if part))
     if fact.end_seen is not None:
         seen = "had been in view" if fact.end_seen else "had not been in view"
         yield Line("Its end", seen, "" if fact.end_seen else "care")
@@ -165,6 +166,14 @@ def _pretty(text: str | None) -> str:
     return "\n".join(visible_line(line) for line in laid_out.split("\n"))
 
 
+def _facts(entry: Entry, now: datetime) -> str:
+    """The line under the title: agent, what was decided by whom, when."""
+    who = told.by(entry.fact)
+    decided = told.text(entry, Column.DECIDED, now)
+    agent, at = told.text(entry, Column.AGENT, now), told.text(entry, Column.TIME, now)
+    return " \u00b7 ".join((agent, f"{decided} by {who}" if who else decided, at))
+
+
 class Detail(QWidget):
     """Shows one row in the place of the reading pane."""
 
@@ -208,7 +217,7 @@ class Detail(QWidget):
     def show_call(self, entry: Entry, course: Sequence[Entry], now: datetime, *, own: bool) -> None:
         """Show a call's row; COURSE: every row about it."""
         self.title.setText(visible_line(entry.fact.tool or "A call", 400))
-        self.facts.setText(told.spoken(entry, now))
+        self.facts.setText(_facts(entry, now))
         self._fill(lines(entry, course, own, now))
 
     def said(self) -> str:

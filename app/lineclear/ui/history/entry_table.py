@@ -41,10 +41,11 @@ _GIVEN_UP: Final = (
     Column.DECIDED,
     Column.BY,
     Column.END,
+    Column.TIME,
 )
 """Columns in the order in which they give way."""
-TOOL_LEAST: Final = 130
-_PADDING: Final = 16
+TOOL_LEAST: Final = 112
+_PADDING: Final = 18
 _RIGHT: Final = frozenset({Column.ON_SCREEN})
 
 

@@ -1,4 +1,4 @@
-"""The history's page, in the place of the table: search, calls or sums, what can be done."""
+"""The history's page, in the place of the table: calls or sums, and what can be done."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lineclear.ui.bars import separator
 from lineclear.ui.history.entry_model import EntryModel
 from lineclear.ui.history.entry_table import EntryTable, RowView
 from lineclear.ui.history.pivot_table import PivotModel, PivotTable
-from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel
+from lineclear.ui.labels import PlainLabel, WholeLabel
 
 VIEWS: Final = {
     None: "Calls",
@@ -80,7 +80,7 @@ def _button(text: str, name: str, *, checkable: bool = False) -> QPushButton:
 
 
 class HistoryPage(QWidget):
-    """Shows what it is given.
+    """Shows what it is given; its search line stands where the window puts it.
 
     Signals:
         view_wanted(Pivot | None): calls, or sums.
@@ -116,9 +116,8 @@ class HistoryPage(QWidget):
         self._body = QStackedWidget()
         for each in (self.table, self.totals, self.empty):
             self._body.addWidget(each)
-        self.count = ElidedLabel(name="historyCount")
+        self.count = PlainLabel(name="historyCount")
         self.verdict = WholeLabel(name="historyVerified")
-        self.verdict.setAlignment(Qt.AlignmentFlag.AlignRight)
         for label in (self.count, self.verdict):
             label.setFont(theme.small_font(tabular=True))
             label.setProperty("tone", "muted")
@@ -138,12 +137,13 @@ class HistoryPage(QWidget):
         self._chip_line.setSpacing(6)
         self._chip_line.addStretch(1)
         self._chips.hide()
+        self._below = QHBoxLayout()
         self._lay_out()
 
     def _make_bar(self) -> QWidget:
         bar = QWidget()
         line = QHBoxLayout(bar)
-        line.setContentsMargins(6, 0, 6, 4)
+        line.setContentsMargins(6, 4, 6, 4)
         line.setSpacing(2)
         group = QButtonGroup(bar)
         for view, name in VIEWS.items():
@@ -161,14 +161,10 @@ class HistoryPage(QWidget):
         return bar
 
     def _lay_out(self) -> None:
-        top = QHBoxLayout()
-        top.setContentsMargins(12, 8, 12, 6)
-        top.addWidget(self.search, 1)
-        below = QHBoxLayout()
+        below = self._below
         below.setContentsMargins(14, 5, 14, 5)
-        below.setSpacing(16)
-        below.addWidget(self.count, 1)
-        below.addWidget(self.verdict, 2)
+        below.addWidget(self.count)
+        below.addWidget(self.verdict, 1)
         slim = QHBoxLayout()
         slim.setContentsMargins(6, 0, 6, 4)
         slim.addWidget(self.more)
@@ -176,10 +172,9 @@ class HistoryPage(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        box.addLayout(top)
-        box.addWidget(self._chips)
         box.addWidget(self._bar)
         box.addLayout(slim)
+        box.addWidget(self._chips)
         box.addWidget(separator())
         box.addWidget(self._body, 1)
         box.addWidget(separator())
@@ -220,8 +215,10 @@ class HistoryPage(QWidget):
                 widget.hide()
                 widget.deleteLater()
         for place, each in enumerate(narrowings):
-            told = visible_line(each.told, 40)
-            chip = _button(f"{told}  \u00d7", f"narrowing{place}")
+            told = visible_line(each.told, 60)
+            room = max(40, self.width() - 70)
+            shown = self.fontMetrics().elidedText(told, Qt.TextElideMode.ElideRight, room)
+            chip = _button(f"{shown}  \u00d7", f"narrowing{place}")
             chip.setProperty("flat", False)
             chip.setProperty("chip", True)
             chip.setAccessibleName(f"{told}: show all again")
@@ -272,4 +269,7 @@ class HistoryPage(QWidget):
         wide = event.size().width() >= WIDE
         self._bar.setVisible(wide)
         self.more.setVisible(not wide)
+        ways = QHBoxLayout.Direction
+        self._below.setDirection(ways.LeftToRight if wide else ways.TopToBottom)
+        self._below.setSpacing(16 if wide else 2)
         self._place_newer()

@@ -176,7 +176,7 @@ class PivotDelegate(QStyledItemDelegate):
         painter.setFont(self._font)
         colour = {0: t.text, 1: t.text, _STOP: t.stop, _CARE: t.care}.get(column, t.muted)
         painter.setPen(QColor(colour))
-        content = rect.adjusted(8 if column else 10, 0, -8, 0)
+        content = rect.adjusted(8, 0, -8, 0)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         shown = painter.fontMetrics().elidedText(
             str(index.data() or ""), Qt.TextElideMode.ElideMiddle, content.width()

@@ -39,8 +39,8 @@ class Side(QWidget):
         line.setContentsMargins(8, 4, 8, 4)
         line.setSpacing(2)
         group = QButtonGroup(self)
-        self.call = self._button("Call", "showCall", record=False)
-        self.record = self._button("Record", "showRecord", record=True)
+        self.call = self._button("As it stands", "showCall", record=False)
+        self.record = self._button("As recorded", "showRecord", record=True)
         for button in (self.call, self.record):
             group.addButton(button)
             line.addWidget(button)

@@ -173,7 +173,7 @@ def event(entry: Entry, now: datetime, gaps: Mapping[tuple[str, int], Gap], host
     source = visible_line(str(details.get("source", "")), 80)
     match entry.fact.kind:
         case Kind.BEGUN:
-            told = "The history begins here"
+            told = "This history was begun"
         case Kind.MISSING:
             told = f"{source} was missing" if source else "A folder was missing"
         case Kind.BACK:
