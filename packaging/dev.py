@@ -2,7 +2,7 @@
 """Set up Lineclear in a fresh clone, then run its tests or its demo.
 
     python3 packaging/dev.py demo [ARGS of `lineclear demo`]
-    python3 packaging/dev.py test [--quick] [-- ARGS of pytest]
+    python3 packaging/dev.py test [--quick] [--bundle] [-- ARGS of pytest]
     python3 packaging/dev.py setup
 
 Each does all the set-up that is still missing: a virtual environment in `.venv`, the packages of
@@ -30,6 +30,9 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "packaging" / "requirements.lock"
 STAMP = VENV / ".lineclear-setup.json"
+RELEASE = ROOT / "build" / "release"
+"""Where a run of all tests builds what it then tests."""
+SCRIPTS = (__file__, str(Path(__file__).with_name("build.py")))
 WINDOWS = os.name == "nt"
 
 OLDEST = (3, 11)
@@ -388,8 +391,17 @@ def run_attached(argv: list[str], env: dict[str, str], folder: Path = ROOT) -> i
         return code if code >= 0 else 128 - code
 
 
-def run_tests(env: dict[str, str], *, quick: bool, pytest_arguments: list[str]) -> int:
+def run_tests(
+    env: dict[str, str], *, quick: bool, bundle: bool, pytest_arguments: list[str]
+) -> int:
     """Run every check in turn, up to the first that fails.
+
+    Args:
+        env: The environment for programs that use Qt.
+        quick: Leave out the stress and end-to-end tests, and those of what is built.
+        bundle: Build all that is published and test it, also when quick. A whole run does; tests
+            that are chosen by arguments of pytest build it only when they come to it.
+        pytest_arguments: Passed on.
 
     Returns:
         The exit code of the check that failed, or 0.
@@ -398,16 +410,21 @@ def run_tests(env: dict[str, str], *, quick: bool, pytest_arguments: list[str]) 
     # A file stays on one worker: its tests share what is dear to make, as the frozen bundle.
     pytest = [python, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
     if quick:
-        pytest += ["-m", "not stress and not e2e and not bundle"]
-    steps = (
+        pytest += ["-m", f"not stress and not e2e{'' if bundle else ' and not bundle'}"]
+    build = [python, str(ROOT / "packaging" / "build.py"), "--no-system-packages"]
+    build += ["--output", str(RELEASE), "--work", str(RELEASE.parent)]
+    steps = [
         ("ruff check", [python, "-m", "ruff", "check"]),
         ("ruff format", [python, "-m", "ruff", "format", "--check"]),
         ("mypy", [python, "-m", "mypy"]),
         # A call of its own: as part of the first, the folder would hide PyPI's `packaging`.
-        ("mypy dev.py", [python, "-m", "mypy", "--no-explicit-package-bases", __file__]),
+        ("mypy packaging", [python, "-m", "mypy", "--no-explicit-package-bases", *SCRIPTS]),
         ("lint-imports", [program("lint-imports"), "--no-logo"]),
         ("pytest", [*pytest, *pytest_arguments]),
-    )
+    ]
+    if bundle or not (quick or pytest_arguments):
+        steps.insert(-1, ("build", build))
+        env = {**env, "LINECLEAR_RELEASE": str(RELEASE)}
     taken = []
     for name, argv in steps:
         say(f"{name} ...")
@@ -439,6 +456,9 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
     test.add_argument(
         "--quick", action="store_true", help="leave out stress, end-to-end and bundle tests"
     )
+    test.add_argument(
+        "--bundle", action="store_true", help="build all that is published, also with --quick"
+    )
     add("demo", help="set up and start the demo; other arguments go to `lineclear demo`")
     own, passed = argv, []
     if "--" in argv:
@@ -458,7 +478,9 @@ def main(argv: list[str]) -> int:
             desktop=options.command == "test", system_packages=not options.no_system_packages
         )
         if options.command == "test":
-            return run_tests(env, quick=options.quick, pytest_arguments=passed)
+            return run_tests(
+                env, quick=options.quick, bundle=options.bundle, pytest_arguments=passed
+            )
         if options.command == "demo":
             return run_attached([program("lineclear"), "demo", *passed], env)
     except SetupError as error:

@@ -1,5 +1,67 @@
-"""The virtual desktop is the end-to-end tests' own."""
+"""The virtual desktop is the end-to-end tests' own; the build is made once and shared."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.e2e.conftest import desktop
 
 __all__ = ["desktop"]
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD_S = 900
+# As for the scripts there: `building` and `dev` are found beside each other.
+sys.path.append(str(ROOT / "packaging"))
+
+
+class Release:
+    """The folder of everything that `packaging/build.py` makes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.bundle = folder / "lineclear"
+
+    def file(self, pattern: str) -> Path:
+        """The one file whose name matches."""
+        (found,) = self.folder.glob(pattern)
+        return found
+
+    @property
+    def report(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads((self.folder / "report.json").read_text())
+        return told
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """What was built of this checkout: in the folder that $LINECLEAR_RELEASE names, else now."""
+    built = os.environ.get("LINECLEAR_RELEASE")
+    if built is not None:
+        return Release(Path(built).resolve())
+    work = tmp_path_factory.mktemp("release")
+    places = ["--output", str(work / "dist"), "--work", str(work / "build")]
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "packaging" / "build.py"), *places, "--no-system-packages"],
+        cwd=work,
+        timeout=BUILD_S,
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return Release(work / "dist")
+
+
+@pytest.fixture(scope="session")
+def drawn_icons(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The icons as the build draws them."""
+    folder = tmp_path_factory.mktemp("icons")
+    draw = [sys.executable, str(ROOT / "packaging" / "building" / "icons.py"), str(folder)]
+    subprocess.run(draw, check=True, timeout=60)
+    return folder

@@ -27,9 +27,7 @@ from tests.e2e.processes import (
     started,
     waiting,
 )
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD_S = 900
+from tests.packaging.conftest import BUILD_S, ROOT, Release
 
 pytestmark = [
     pytest.mark.bundle,
@@ -74,22 +72,9 @@ class Bundle:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Bundle:
-    """The programs of this checkout, or those of the folder that $LINECLEAR_BUNDLE names."""
-    built = os.environ.get("LINECLEAR_BUNDLE")
-    if built is not None:
-        return Bundle(Path(built).resolve())
-    work = tmp_path_factory.mktemp("bundle")
-    build = [
-        *(sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN"),
-        *("--distpath", str(work / "dist"), "--workpath", str(work / "build")),
-        str(ROOT / "packaging" / "lineclear.spec"),
-    ]
-    done = subprocess.run(
-        build, cwd=ROOT, timeout=BUILD_S, check=False, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return Bundle(work / "dist" / "lineclear")
+def bundle(release: Release) -> Bundle:
+    """The programs that were built of this checkout."""
+    return Bundle(release.bundle)
 
 
 def a_call(store: Path) -> str:
@@ -115,6 +100,13 @@ def test_it_is_not_larger_than_it_may_be(bundle):
 def test_nothing_of_the_developers_tools_is_inside(bundle):
     inside = {each.name for each in (bundle.folder / "_internal").iterdir()}
     assert not inside & {"hypothesis", "setuptools", "pytest", "mypy", "rich", "_tkinter"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such libraries")
+def test_nothing_that_only_unused_plugins_need_is_inside(bundle):
+    inside = {each.name.partition(".")[0] for each in bundle.folder.rglob("*.so*")}
+    assert {"libQt6Widgets", "libxcb-cursor", "libdbus-1"} <= inside
+    assert not inside & {"libgtk-3", "libcairo", "libpango-1", "libkrb5", "libQt6EglFsKmsSupport"}
 
 
 def test_a_live_agent_of_another_python_gets_its_approval(bundle, tmp_path):

@@ -1,0 +1,50 @@
+"""macOS: what the bundle says of itself, and the disk image."""
+
+from __future__ import annotations
+
+import plistlib
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from building import identity
+
+FILES = identity.ROOT / "packaging" / "macos"
+APP = f"{identity.TITLE}.app"
+
+
+def info() -> dict[str, Any]:
+    """The bundle's Info.plist: what stands in the file, with name and version."""
+    known: dict[str, Any] = plistlib.loads((FILES / "Info.plist").read_bytes())
+    version = identity.version()
+    return {
+        **known,
+        "CFBundleName": identity.TITLE,
+        "CFBundleDisplayName": identity.TITLE,
+        "CFBundleIdentifier": identity.APP_ID,
+        "CFBundleExecutable": identity.WINDOW,
+        "CFBundleShortVersionString": version,
+        "CFBundleVersion": version,
+    }
+
+
+def image_command(output: Path, folder: Path) -> list[str]:
+    """How the disk image is made of a folder."""
+    made = output / f"{identity.NAME}-{identity.version()}-macos.dmg"
+    return [
+        *("hdiutil", "create", "-volname", identity.TITLE, "-srcfolder", str(folder)),
+        *("-fs", "HFS+", "-format", "UDZO", "-ov", str(made)),
+    ]
+
+
+def build(output: Path, work: Path, app: Path) -> Path:
+    """Make the disk image with the program and a link to Applications, and give its path."""
+    folder = work / "dmg"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    shutil.copytree(app, folder / APP, symlinks=True)
+    (folder / "Applications").symlink_to("/Applications")
+    command = image_command(output, folder)
+    subprocess.run(command, check=True)
+    return Path(command[-1])
