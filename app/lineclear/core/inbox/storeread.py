@@ -20,6 +20,7 @@ from lineclear.core.inbox.keptruns import (
     kept_calls,
     standing_of_run,
 )
+from lineclear.core.inbox.observing import CallId, Named, observed
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
     Call,
@@ -46,9 +47,8 @@ from lineclear.core.ledger.layout import (
     RUN_INFO,
     RecordName,
 )
-from lineclear.core.ledger.liveness import LockState, Process, starter_process
-from lineclear.core.ledger.records import Start
-from lineclear.core.ledger.state import Standing, State, standing
+from lineclear.core.ledger.liveness import LockState
+from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
 log = logging.getLogger(__name__)
@@ -56,7 +56,6 @@ log = logging.getLogger(__name__)
 _FIRST_TIME_LOOKS = 50
 """Closed calls of a store that are looked at for an earlier use of the same tool."""
 
-CallId = tuple[int | None, str | None]
 """(seq, aid) as the ledger lists calls."""
 
 
@@ -198,7 +197,7 @@ class StoreReader:
             if known is not None and known[0] == present and not (newest and read.lock_changed):
                 closed_rows.append(known[1])
                 continue
-            call = self._native(store, look, call_id)
+            call = self._native(store, look, call_id, named)
             if call.row.closed:
                 read.closed[call_id] = (present, call.row)
                 closed_rows.append(call.row)
@@ -217,10 +216,12 @@ class StoreReader:
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
 
-    def _native(self, store: Store, look: Look, call_id: CallId) -> Call:
-        records, how = _observe(store, call_id, look)
+    def _native(
+        self, store: Store, look: Look, call_id: CallId, named: Named | None = None
+    ) -> Call:
+        records, how = observed(store, call_id, look, named=named)
         if self._expire(store, records, look.now):
-            records, how = _observe(store, call_id, look)
+            records, how = observed(store, call_id, look)
         shown = records.request
         circumstances = Circumstances(
             path=request_path(store.path, call_id[0]),
@@ -344,7 +345,7 @@ class StoreReader:
     def _foreign(
         self, store: Store, look: Look, shown: Shown, claimed: str | None, *, held: Held | None
     ) -> Call:
-        records, how = _observe(store, (None, shown.aid), look, shown)
+        records, how = observed(store, (None, shown.aid), look, shown)
         if shown.call is None and how.state is State.PENDING:
             how = standing_of_run(shown.checkpoint, look.lock.process)
         if held is not None and how.state in {State.APPROVED, State.DENIED}:
@@ -377,7 +378,7 @@ class StoreReader:
 
     def _gone(self, store: Store, look: Look, aid: str) -> Call | None:
         """Give a call whose checkpoint its program removed, from the bytes that were committed."""
-        records, how = _observe(store, (None, aid), look)
+        records, how = observed(store, (None, aid), look)
         told = (records.decision, records.start, records.outcome)
         if told == (None, None, None) and not records.damaged:
             # Committed for a decision that never came: nothing to tell.
@@ -405,23 +406,6 @@ def _lock_of(place: Place) -> LockState:
     if place.lock_folder is None:
         return LockState(held=None, owner=None)
     return lock.look(place.lock_folder)
-
-
-def _observe(
-    store: Store, call_id: CallId, look: Look, shown: Shown | None = None
-) -> tuple[CallRecords, Standing]:
-    """Read a call's records and its state; SHOWN is the foreign file that it stands in."""
-    records = store.records(*call_id)
-    starter = None
-    if isinstance(records.start, Start) and records.outcome is None:
-        starter = starter_process(records.start.owner, look.lock, native=store.native)
-        if starter is Process.DEAD:
-            # Its last act may have been the outcome.
-            records = store.records(*call_id)
-    if shown is not None:
-        records = replace(records, request=shown)
-    process = look.lock.process if store.native else Process.UNKNOWN
-    return records, standing(records, look.now, lock=process, starter=starter)
 
 
 def _absent(row: Row) -> Unreadable:

@@ -144,9 +144,17 @@ class RecordReader:
         return self._read(name, self._either, MAX_RESULT_BYTES).raw
 
     def call(
-        self, seq: int | None, aid: str | None, named: Iterable[tuple[str, RecordName]]
+        self,
+        seq: int | None,
+        aid: str | None,
+        named: Iterable[tuple[str, RecordName]],
+        *,
+        as_listed: bool = False,
     ) -> CallRecords:
-        """Read all records of one call among the NAMED ones, which may belong to others too."""
+        """Read all records of one call among the NAMED ones, which may belong to others too.
+
+        AS_LISTED: what is not named is not looked for; for who sees the folder change anyway.
+        """
         named = [
             (name, parsed)
             for name, parsed in named
@@ -164,7 +172,8 @@ class RecordReader:
             if parsed.aid not in (None, aid):
                 found.stray.append((name, f"{name} belongs to no request of this store."))
         numbered = [(name, parsed) for name, parsed in named if parsed.n and parsed.aid == aid]
-        return self._facts(seq, aid or "", request, found, numbered)
+        listed = frozenset(name for name, _ in named) if as_listed else None
+        return self._facts(seq, aid or "", request, found, numbered, listed=listed)
 
     def known(self, seq: int | None, aid: str) -> CallRecords:
         """Read the records of one call by their names alone."""
@@ -182,10 +191,19 @@ class RecordReader:
         request: Shown | None,
         found: _Found,
         numbered: Iterable[tuple[str, RecordName]],
+        *,
+        listed: frozenset[str] | None = None,
     ) -> CallRecords:
         if not aid:
             return CallRecords(seq, aid, damaged=tuple(found.damaged), stray=tuple(found.stray))
-        decided = found.attempt(self._name("decision", seq, aid), partial(self.decision, seq, aid))
+
+        def fact(kind: RecordKind, read: Callable[[int | None, str], _T]) -> _T | None:
+            name = record_name(kind, seq=seq, aid=aid)
+            if listed is not None and name not in listed:
+                return None
+            return found.attempt(name, partial(read, seq, aid))
+
+        decided = fact("decision", self.decision)
         if request is not None and decided is not None and decided[0].item is not None:
             request = replace(request, item=decided[0].item)
         late: list[Outcome | None] = []
@@ -201,8 +219,8 @@ class RecordReader:
             request=request,
             decision=decided[0] if decided else None,
             decision_raw=decided[1] if decided else None,
-            start=found.attempt(self._name("start", seq, aid), partial(self.start, seq, aid)),
-            outcome=found.attempt(self._name("outcome", seq, aid), partial(self.outcome, seq, aid)),
+            start=fact("start", self.start),
+            outcome=fact("outcome", self.outcome),
             late_outcomes=tuple(filter(None, late)),
             launches=tuple(filter(None, launches)),
             damaged=tuple(found.damaged),
@@ -217,10 +235,6 @@ class RecordReader:
             if not stands(name, self.store / APPROVALS, dir_fd=self.dir_fd):
                 return
             yield name, RecordName(kind, seq, aid, n)
-
-    @staticmethod
-    def _name(kind: RecordKind, seq: int | None, aid: str) -> str:
-        return record_name(kind, seq=seq, aid=aid)
 
     @property
     def _either(self) -> frozenset[int]:

@@ -183,13 +183,14 @@ class Store:
     ) -> CallRecords:
         """Read all records of one call, and tell what lies beside them.
 
-        NAMED is a listing by `names`, where the caller has one.
+        NAMED is a listing by `names`, where the caller has one: the records are told as it says.
         """
         if self._ledger_fd == _NO_FOLDER:
             return CallRecords(seq=seq, aid=aid or "")
         if named is None:
             named = self._names_of(aid if seq is None else f"{seq:06d}")
-        return self.reader.call(seq, aid, named)
+            return self.reader.call(seq, aid, named)
+        return self.reader.call(seq, aid, named, as_listed=True)
 
     def known_records(self, seq: int | None, aid: str) -> CallRecords:
         """Read the records of one call by their names, without listing the folder.
