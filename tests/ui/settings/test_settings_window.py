@@ -409,3 +409,21 @@ async def test_a_proposal_that_cannot_be_read_is_said_and_cannot_be_trusted(wind
     await until(lambda: window.pane.beside.findChild(QWidget, "proposal"), "the sentence")
     assert window.pane.beside.findChild(QWidget, "proposalAction") is None
     assert interpreting(window) == []
+
+
+async def test_a_long_proposal_cannot_be_trusted_before_its_end_was_in_view(window, source, until):
+    shown = ask_for(source, "refund-bot").shown
+    argv = json.dumps([sys.executable, *(f"--option-{n}" for n in range(80)), "rm -rf /srv"])
+    (shown.store.parent / "resume.toml").write_text(f"argv = {argv}")
+    await until(lambda: window.table.choose(shown.aid), "the row")
+    await until(lambda: window.pane.beside.findChild(QWidget, "proposalAction"), "the offer")
+    named(window.pane, "proposalAction").click()
+    proposal = await until(lambda: window.desk.proposals.window, "the proposal")
+    await until(lambda: proposal._settled, "its being read")
+    assert not proposal.trust.isEnabled()
+    assert proposal.why.text() == "Its end has not been in view."
+    bar = proposal.would.text.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert proposal.trust.isEnabled()
+    proposal.later.click()
+    assert load().launch == ()

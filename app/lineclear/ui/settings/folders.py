@@ -56,6 +56,7 @@ class FolderCard(QFrame):
         self.polling.setAccessibleName(f"Look every 2 s into {shown}")
         self.polling.setToolTip("For network and sync folders, where the system tells of nothing")
         self.levels = QSpinBox()
+        self.levels.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.levels.setRange(1, 16)
         self.levels.setAccessibleName(f"Levels below {shown}")
         self.levels.setToolTip("How many folders below it a store may stand")

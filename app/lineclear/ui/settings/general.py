@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import time
 
-from PySide6.QtCore import QSignalBlocker, QTime
+from PySide6.QtCore import QSignalBlocker, Qt, QTime
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTimeEdit
 
 from lineclear.core.checkpoints.text import visible_line
@@ -132,5 +132,6 @@ def _time_field(label: str, name: str) -> QTimeEdit:
     field = QTimeEdit()
     field.setObjectName(name)
     field.setAccessibleName(label)
+    field.setAlignment(Qt.AlignmentFlag.AlignCenter)
     field.setDisplayFormat("HH:mm")
     return field
