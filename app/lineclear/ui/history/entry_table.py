@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -77,6 +77,11 @@ class RowView(QTableView):
 
     def keyboardSearch(self, search: str) -> None:  # noqa: N802
         """No type-ahead: letters are verdicts here."""
+
+    def focusInEvent(self, event: QFocusEvent) -> None:  # noqa: N802
+        """Take the focus without choosing a row, which Qt's own views would do."""
+        QFrame.focusInEvent(self, event)
+        self.viewport().update()
 
     def step(self, by: int) -> None:
         """Go BY rows down (or up) from the current one."""
