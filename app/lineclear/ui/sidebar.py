@@ -211,7 +211,7 @@ class Sidebar(QWidget):
         heading.setProperty("tone", "muted")
         heading.setFont(theme.small_font())
         heading.setContentsMargins(14, 8, 0, 2)
-        add = self._add = QPushButton("Add a folder\u2026")
+        add = self.add_button = QPushButton("Add a folder\u2026")
         add.setObjectName("addFolder")
         add.setFlat(True)
         add.setProperty("flat", True)
@@ -263,7 +263,7 @@ class Sidebar(QWidget):
     def _fit(self) -> None:
         """Make the sections' lines as high as there is room for; where there is none, scroll."""
         rows = self.section_model.rowCount()
-        taken = 25 + self._heading.sizeHint().height() + self._add.sizeHint().height()
+        taken = 25 + self._heading.sizeHint().height() + self.add_button.sizeHint().height()
         room = self.height() - taken - _SOURCES_LEAST - _GAP - 2
         line = min(ITEM_HEIGHT, max(LEAST_ITEM, room // max(1, rows)))
         wanted = rows * line + _GAP + 2

@@ -226,8 +226,8 @@ class MainWindow(QMainWindow):
         self._filter_timer = _later(self, FILTER_AFTER_MS, self._rescope)
         self.filter.textChanged.connect(lambda _text: self._filter_timer.start())
         self.filter.left.connect(self.go.from_filter)
-        QWidget.setTabOrder(self.filter, self.table)
-        QWidget.setTabOrder(self.table, self.pane.tabs.tabBar())
+        # Else Tab would go from the line to what stands beside it, and not to what it filters.
+        QWidget.setTabOrder(self.sidebar.add_button, self.filter)
         self.overview.counted.connect(self._counted)
         self.overview.counted.connect(Arrivals(self.table, self.on_screen).count)
         self.overview.listed.connect(self._show_table)
