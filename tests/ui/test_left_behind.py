@@ -153,6 +153,7 @@ async def test_a_run_that_died_between_rounds_is_read_in_its_main_view(inbox, so
     assert (told["Turns"], told["Tool calls"], told["Tokens"]) == ("40", "40", "196,433")
     assert (told["Tokens in"], told["Tokens by cache"]) == ("187,432", "170,000")
     assert (told["Run"], told["Conversation"]) == ("run-medium-40", "session-1")
+    await until(lambda: headings(view)[-1].startswith(f"{SHUT}1  user"), "the whole text")
     shown = headings(view)
     assert [line.split("   ")[0] for line in shown[:5]] == [
         f"{OPEN}Where it stands",
@@ -162,7 +163,6 @@ async def test_a_run_that_died_between_rounds_is_read_in_its_main_view(inbox, so
         f"{OPEN}81  user",
     ]
     assert shown[5].startswith(f"{SHUT}80  assistant")
-    assert shown[-1].startswith(f"{SHUT}1  user")
     assert "  came back from bash (toolu_039)" in lines_of(view)
     view.fold(1, shut=False)
     view.fold(2, shut=False)

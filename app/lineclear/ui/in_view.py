@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.feed import Diff
@@ -23,6 +23,8 @@ from lineclear.ui.reading.prepared import AROUND, Prepared, merged, warned
 from lineclear.ui.resumption import Resumption
 from lineclear.ui.surroundings import Found, Surroundings
 from lineclear.ui.tasks import Tasks
+
+SLOW_READ_MS = 120
 
 
 class InView(QObject):
@@ -70,6 +72,11 @@ class InView(QObject):
         self.frozen: Freeze | None = None
         self.notice: Notice | None = None
         self.resumption = Resumption()
+        # Sooner it would only flicker; later another call's text would stand under this one's name.
+        self._slow = QTimer(self)
+        self._slow.setSingleShot(True)
+        self._slow.setInterval(SLOW_READ_MS)
+        self._slow.timeout.connect(self._pane.show_wait)
         self._surroundings = Surroundings(tasks, self)
         self._surroundings.found.connect(self._looked_around)
 
@@ -95,8 +102,10 @@ class InView(QObject):
         self._surroundings.forget()
         self.turned.emit()
         if self.row is None:
+            self._slow.stop()
             self._pane.show_nothing()
         else:
+            self._slow.start()
             self._tasks.start(self._read(self.row), name="read a call")
 
     async def _read(self, row: Row) -> None:
@@ -104,12 +113,14 @@ class InView(QObject):
             prepared = await self._bridge.read(row)
         except LineclearError as why:
             if self.id == row.id:
+                self._slow.stop()
                 self._pane.show_unread()
                 self.notice = Notice("stop", why.sentence, name="unread")
                 self.unread.emit()
             return
         if self.id != row.id or self.frozen:
             return
+        self._slow.stop()
         self.prepared = prepared
         self.resumption.read(prepared.detail.launches)
         self.row = merged(self._model.row(row.id) or row, prepared)
@@ -211,6 +222,9 @@ class InView(QObject):
             before, after, datetime.now(UTC), self.me, successor=successor, typed=self._typed()
         )
         self.frozen = frozen
+        if self.prepared is None:
+            self._slow.stop()
+            self._pane.show_unread()
         if after is not None and frozen.settled:
             self.row = after
             self._read_result(before, after)

@@ -21,7 +21,6 @@ from lineclear.ui.offers import Offer
 from lineclear.ui.reading.answer_editor import AnswerEditor
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
-from lineclear.ui.reading.changed_text import Lines
 from lineclear.ui.reading.changes_tab import ChangesTab
 from lineclear.ui.reading.diff_tab import DiffTab
 from lineclear.ui.reading.diff_text import Difference
@@ -89,20 +88,14 @@ class ReadingPane(QWidget):
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
         self.body = QStackedWidget()
-        for page in (self.tabs, *self.reviewed):
+        self._wait = _wait_page()
+        for page in (self.tabs, *self.reviewed, self._wait):
             self.body.addWidget(page)
         self.banners = Banners()
         self.beside = Banners(above=6)
         """What others have to say beside the call."""
         self.editor = TextEditor()
-        self.sentence = PlainLabel(name="sentence")
-        self.sentence.setWordWrap(True)
-        self.sentence.setFont(theme.small_font())
-        self.sentence.setProperty("tone", "muted")
-        self.sentence.setContentsMargins(16, 6, 16, 0)
-        self.sentence.setAlignment(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft)
-        # Two lines always: what stands above the bar never jumps.
-        self.sentence.setFixedHeight(2 * self.sentence.fontMetrics().lineSpacing() + 10)
+        self.sentence = _sentence_line()
         self.bar = DecisionBar(look)
         self.set_command = self._command_button()
         self._pages = QStackedWidget()
@@ -185,8 +178,14 @@ class ReadingPane(QWidget):
         self.call.follow(row)
         self._pages.setCurrentIndex(1)
 
+    def show_wait(self, told: str = "Reading\u2026") -> None:
+        """Say that the row is not read, in the place of what was read of another one."""
+        self._wait.setText(told)
+        self.body.setCurrentWidget(self._wait)
+
     def show_prepared(self, prepared: Prepared) -> None:
         """Show one reading of the row's bytes from its beginning."""
+        self.body.setCurrentWidget(self.tabs)
         detail = prepared.detail
         checkpoint = detail.checkpoint
         steps = prepared.steps
@@ -261,13 +260,9 @@ class ReadingPane(QWidget):
         self.tabs.setTabVisible(self.tabs.indexOf(self.result), bool(prepared.result))
 
     def show_unread(self) -> None:
-        """Show that nothing of the row was read."""
-        self.show_difference(None)
-        self.changes.show_changes(Lines())
-        self.steps.show_steps(())
-        self.kept.show_left(())
-        self.inputs.show_inputs("")
-        self.file.show_file(None)
+        """Show that nothing of the row was read, nor anything of another one."""
+        self.show_wait("Nothing of it was read.")
+        self.console.forget()
 
     def follow(self, log: Path, command: str, *, show: bool) -> None:
         """Follow the output of a resume; SHOW brings it to the front."""
@@ -380,3 +375,22 @@ class ReadingPane(QWidget):
             return
         self.tabs.setCurrentWidget(self.call)
         self.call.to_end()
+
+
+def _wait_page() -> PlainLabel:
+    page = PlainLabel("Reading\u2026", name="wait")
+    page.setProperty("tone", "muted")
+    page.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    return page
+
+
+def _sentence_line() -> PlainLabel:
+    line = PlainLabel(name="sentence")
+    line.setWordWrap(True)
+    line.setFont(theme.small_font())
+    line.setProperty("tone", "muted")
+    line.setContentsMargins(16, 6, 16, 0)
+    line.setAlignment(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft)
+    # Two lines always: what stands above the bar never jumps.
+    line.setFixedHeight(2 * line.fontMetrics().lineSpacing() + 10)
+    return line
