@@ -216,7 +216,7 @@ class RowDelegate(QStyledItemDelegate):
         upper.setRight(upper.right() - taken)
         self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
         lower.setLeft(lower.left() + theme.GLYPH + 10)
-        lower = self._chips(painter, lower, index, row, _KEPT_NARROW, least=_KEPT_NARROW)
+        lower = self._chips(painter, lower, index, row, _KEPT_BY_OTHERS, least=_KEPT_NARROW)
         # Values say more than their keys where there is no room for both.
         pairs = cells.pairs(row.arguments) if row.tool is not None else []
         values = "  ".join(value for _key, value in pairs)
