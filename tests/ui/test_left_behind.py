@@ -106,6 +106,7 @@ async def read_only_row(inbox: MainWindow, until) -> None:
     inbox.sidebar.choose_section(section)
     await until(lambda: inbox.table.choose(inbox.model.id_at(0) or ""), "its place")
     await until(lambda: inbox.flow.view.prepared is not None, "the reading")
+    await until(inbox.pane.call.run.complete, "the whole text")
 
 
 def tab_names(inbox: MainWindow) -> list[str]:
