@@ -10,7 +10,8 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
 
 os.environ["QT_API"] = "pyside6"
 
@@ -21,17 +22,18 @@ from qasync import QEventLoop
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings_change
 from lineclear.core.places import absolute, home
-from lineclear.ui import self_check, theme
+from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import FirstWindow
-from lineclear.ui.self_check import SelfCheck
 from lineclear.ui.settings import following
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.window import MainWindow
 from lineclear.ui.window_state import read_state, write_state
 
 log = logging.getLogger(__name__)
+Check = Callable[[MainWindow], Coroutine[Any, Any, None]]
+"""Uses the window in a person's place, and ends it."""
 _WAKE_S = 0.2
 TURN_S = 0.0005
 """How long a working thread keeps the interpreter while the window's thread wants it, which it does
@@ -75,7 +77,7 @@ async def run(
     app: QApplication,
     options: argparse.Namespace,
     first: FirstWindow | None = None,
-    check: SelfCheck | None = None,
+    check: Check | None = None,
 ) -> None:
     """Show the window until the operator, or CHECK, ends it; FIRST hears of later starts."""
     loop = asyncio.get_running_loop()
@@ -97,7 +99,7 @@ async def run(
         bridge.start()
         window.attention.start(tasks)
         if check is not None:
-            tasks.start(check.operate(window), name="check itself")
+            tasks.start(check(window), name="check itself")
         try:
             await end.wait()
         finally:
@@ -157,10 +159,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     if not options.self_check:
         return _start(options)
+    # Only now: it plays an agent too, whose side the window does not need.
+    from lineclear.ui import self_check  # noqa: PLC0415
+
     with self_check.surroundings() as source:
         options.source = [str(source)]
-        check = SelfCheck(source)
-        code = _start(options, check)
+        check = self_check.SelfCheck(source)
+        code = _start(options, check.operate)
     if code == 0 and check.failure:
         return _complain(f"The self-check failed. {check.failure}")
     if code == 0 and sys.stdout is not None:
@@ -168,7 +173,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _start(options: argparse.Namespace, check: SelfCheck | None = None) -> int:
+def _start(options: argparse.Namespace, check: Check | None = None) -> int:
     """Start Qt and show the window; the exit code."""
     sys.setswitchinterval(TURN_S)
     # Before Qt takes it out of the environment.
