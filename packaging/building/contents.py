@@ -19,6 +19,11 @@ from building import identity
 
 EXTRA = "gui"
 _LICENCE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|authors)[^/]*$", re.IGNORECASE)
+QT = "PySide6_Essentials"
+QT_LICENCES = (
+    Path("/usr/share/common-licenses/LGPL-3"),
+    Path("/usr/share/common-licenses/GPL-3"),
+)
 
 
 @dataclass(frozen=True)
@@ -115,6 +120,11 @@ def copy_licences(bundle: Path) -> None:
     if python.is_file():
         (target / "CPython").mkdir(parents=True)
         shutil.copyfile(python, target / "CPython" / "LICENSE.txt")
+    # Qt's own packages state this licence and ship no text of it.
+    for text in QT_LICENCES:
+        if text.is_file():
+            (target / QT).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(text, target / QT / text.name)
     for package in sorted({library.package for library in system_libraries(bundle)}):
         told = Path("/usr/share/doc") / package / "copyright"
         if told.is_file():

@@ -16,6 +16,7 @@ from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
+from PySide6.QtCore import qVersion
 
 from building import archive, contents, identity
 
@@ -89,18 +90,28 @@ def bill(bundle: Path) -> str:
         licenses=[LicenseFactory().make_from_string("PSF-2.0")],
         purl=PackageURL("generic", name="cpython", version=contents.python_version()),
     )
+    qt = Component(
+        type=ComponentType.FRAMEWORK,
+        bom_ref="qt",
+        name="Qt",
+        version=qVersion(),
+        licenses=[LicenseFactory().make_from_string("LGPL-3.0-only")],
+        purl=PackageURL("generic", name="qt", version=qVersion()),
+    )
     starter = _distribution(metadata.distribution("pyinstaller"))
     components = {ref: _distribution(each) for ref, each in parts.items()}
     libraries = [_library(each) for each in contents.system_libraries(bundle)]
     told = Bom(
-        components=[*components.values(), python, starter, *libraries],
+        components=[*components.values(), qt, python, starter, *libraries],
         serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{identity.APP_ID}/{version}"),
     )
     told.metadata.component = program
     told.metadata.timestamp = datetime.fromtimestamp(identity.changed_at(), UTC)
-    told.register_dependency(program, [*components.values(), python, starter, *libraries])
+    told.register_dependency(program, [*components.values(), qt, python, starter, *libraries])
     for ref, each in parts.items():
         needed = [components[f"pypi:{name}"] for name in contents.needs(each, known)]
+        if ref == contents.key_of(f"pypi:{contents.QT}"):
+            needed.append(qt)
         told.register_dependency(components[ref], needed)
     return JsonV1Dot6(told).output_as_string(indent=2) + "\n"
 

@@ -126,6 +126,8 @@ def test_the_bill_names_what_is_in_the_bundle_with_its_licence(bill):
     assert [name for name in bare if not parts[name].get("licenses")] == []
     needs = {each["ref"]: each.get("dependsOn", []) for each in bill["dependencies"]}
     assert "pypi:pydantic-core" in needs["pypi:pydantic"]
+    assert "qt" in needs["pypi:pyside6-essentials"]
+    assert parts["Qt"]["version"].startswith("6.")
 
 
 def test_every_library_is_on_the_bill_or_part_of_what_is(release, bill):
@@ -148,10 +150,11 @@ def test_the_licences_of_others_are_in_the_bundle(release):
 
     present = {each.name for each in (release.bundle / "licenses").iterdir()}
     named = {each.metadata["Name"] for each in contents.distributions()}
-    # These say their licence in their metadata and ship no text of it.
-    without = named - present
-    assert without <= {"PySide6_Essentials", "shiboken6"}
+    # A part of PySide6, under the same licence.
+    assert named - present <= {"shiboken6"}
     assert "CPython" in present
+    qt = release.bundle / "licenses" / "PySide6_Essentials"
+    assert "GNU LESSER GENERAL PUBLIC LICENSE" in (qt / "LGPL-3").read_text()
 
 
 # --- The bundle and its archive ---
