@@ -107,6 +107,7 @@ class MainWindow(QMainWindow):
         self.first_steps = FirstSteps(self, bridge, tasks)
         self.desk = SettingsDesk(self, bridge, look, tasks, self.model)
         self.colleagues = Colleagues(bridge, tasks, self)
+        self.model.skipped = self.colleagues.read_by_others
         self.attention = Attention(
             waiting=lambda: self.model.rows_in(Section.WAITING),
             attended=lambda: (
