@@ -10,7 +10,6 @@ from lineclear.ui.in_view import InView
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.screen_time import ScreenTime
 
-
 _SHOW_THE_CALL = frozenset({"call", "modify", "answer"})
 """The editors show what was asked beside what is written."""
 
