@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
-from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES
+from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import cells, offers, standing, words
@@ -121,6 +121,23 @@ def test_tokens_by_kind_are_told_as_far_as_they_are_known(used, said):
 def test_a_run_that_stopped_says_where_and_why(position, process, said):
     row = a_row(1, state=State.RESUMABLE, tool=None, position=position, process=process)
     assert standing.standing(row, NOW, ME) == said
+
+
+def test_a_run_that_stopped_is_told_from_others_of_its_folder_in_the_table():
+    stood = Position("run-7", "tool_call", "failed", 1)
+    row = a_row(1, state=State.RESUMABLE, tool=None, system="starweaver", position=stood)
+    assert cells.text(row, Column.TOOL, NOW) == "failed"
+    told = "run-7 \u00b7 1 step \u00b7 tool_call \u00b7 /srv/agents/agent-1/1"
+    assert cells.text(row, Column.ARGUMENTS, NOW) == told
+    asleep = replace(row, position=replace(stood, status="running", suspended="at night"))
+    assert cells.text(asleep, Column.TOOL, NOW) == "suspended"
+
+
+@pytest.mark.parametrize("code", [code for code, level in LEVELS.items() if level is Level.STOP])
+def test_every_stop_shows_in_its_row(code):
+    # Nobody can tell of these runs: it is what their section is for.
+    if code != "may_be_running":
+        assert [level for _, level in cells.chips(a_row(1, warnings=(code,)))] == [Level.STOP]
 
 
 def test_how_the_last_resume_failed_is_said_wherever_it_can_be_tried_again():

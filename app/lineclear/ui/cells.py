@@ -9,7 +9,8 @@ from itertools import islice
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.model import MISSING, Json, Position
+from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
@@ -57,6 +58,8 @@ NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, 
 
 _CHIPS = {
     "twin": "twin",
+    "handed_over_before": "may have run",
+    "arguments_differ": "other call",
     "first_time": "first time",
     "repeats_finished_call": "ran before",
     "invisible": "hidden",
@@ -65,6 +68,7 @@ _CHIPS = {
     "marker_char": "imitation",
     "foreign": "foreign",
     "claimed": "claimed",
+    "resume_failed": "resume failed",
 }
 
 
@@ -190,16 +194,35 @@ def _of_limit(used: int | None, limit: int | None) -> str:
     return words.amount(used) if limit is None else f"{words.amount(used)}/{words.amount(limit)}"
 
 
-_NO_TOOL = {State.RESUMABLE: "no call"}
+def _tool(row: Row, _now: datetime) -> str:
+    if row.tool is not None or row.state is not State.RESUMABLE:
+        return words.name(row.tool, "\u2014")
+    stood = row.position
+    if stood is not None and stood.suspended is not None:
+        return "suspended"
+    return "failed" if stood is not None and stood.status == "failed" else "no call"
+
+
+def _arguments(row: Row, _now: datetime) -> str:
+    if row.tool is not None:
+        return preview(row.arguments)
+    place = words.place(row.store)
+    if row.state is State.RESUMABLE and row.position is not None:
+        return f"{_stood(row, row.position)} \u00b7 {place}"
+    return visible_line(row.reason or "", PREVIEW_LIMIT) or place
+
+
+def _stood(row: Row, stood: Position) -> str:
+    """Where a run stood: its name, how far it was, at which boundary."""
+    step = "" if stood.step is None else words.amount_of(stood.step, counted(row.system))
+    parts = (visible_line(stood.run_id, 40), step, visible_line(stood.node, 40))
+    return " \u00b7 ".join(part for part in parts if part)
+
 
 _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.STATE: lambda row, _now: words.state_word(row),
-    Column.TOOL: lambda row, _now: words.name(row.tool, _NO_TOOL.get(row.state, "\u2014")),
-    Column.ARGUMENTS: lambda row, _now: (
-        preview(row.arguments)
-        if row.tool is not None
-        else visible_line(row.reason or "", PREVIEW_LIMIT) or words.place(row.store)
-    ),
+    Column.TOOL: _tool,
+    Column.ARGUMENTS: _arguments,
     Column.AGENT: _agent,
     Column.AGE: _age,
     Column.ITERATION: lambda row, _now: _of_limit(row.counters.iteration, row.limits.iteration),

@@ -191,12 +191,17 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     return " \u00b7 ".join(facts)
 
 
+def amount_of(number: int, plural: str) -> str:
+    """A count for reading with its noun, which is given in the plural: `1 turn`, `12 k tokens`."""
+    return f"{amount(number)} {plural.removesuffix('s') if number == 1 else plural}"
+
+
 def budget(used: int | None, limit: int | None, noun: str) -> str:
     """One budget in words: `3 of 10 iterations`, `4 tool calls`, `tokens not reported`."""
     if used is None:
         return f"{noun} not reported"
     if limit is None:
-        return f"{amount(used)} {noun}"
+        return amount_of(used, noun)
     return f"{amount(used)} of {amount(limit)} {noun}"
 
 
