@@ -15,7 +15,7 @@ from pathlib import Path
 
 import dev
 
-from building import archive, identity, linux, notes
+from building import identity, linux, notes
 
 RENAMED = frozenset({"libglib2.0-0"})
 """Libraries that Ubuntu 24.04 and Debian 13 call NAMEt64."""
@@ -79,7 +79,7 @@ def copyright_file() -> str:
     """What Debian wants to know of the licences."""
     return (
         "Lineclear: the desktop approval inbox for operators of AI agents.\n\n"
-        f"Copyright: the {identity.TITLE} developers\n\n"
+        f"Copyright {identity.changed_on()[:4]} the {identity.TITLE} developers\n\n"
         "License: Apache-2.0. On Debian systems the full text is in\n"
         "/usr/share/common-licenses/Apache-2.0.\n\n"
         "The programs bring Python, Qt and other libraries under their own licences, which are in\n"
@@ -155,8 +155,8 @@ def build(output: Path, work: Path, bundle: Path, icons: Path) -> Path:
     (root / "DEBIAN" / "control").write_text(control(bundle, size), encoding="utf-8")
     (root / "DEBIAN" / "md5sums").write_text(_sums(root), encoding="utf-8")
     made = output / f"{identity.NAME}_{identity.version()}_{architecture()}.deb"
-    # Debian 12 and Ubuntu 22.04 read Zstandard, and no older one has the C library.
-    packed = ["dpkg-deb", "--root-owner-group", "-Zzstd", f"-z{archive.LEVEL}"]
+    # Every archive of packages takes xz; levels above this one take twice as long for a few percent.
+    packed = ["dpkg-deb", "--root-owner-group", "-Zxz", "-z3"]
     packed += ["--build", str(root), str(made)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(identity.changed_at())}
     subprocess.run(packed, env=environment, check=True, stdout=subprocess.DEVNULL)

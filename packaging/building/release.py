@@ -29,8 +29,22 @@ def freeze(output: Path, work: Path, icons: Path) -> Path:
     environment = {**os.environ, "LINECLEAR_ICONS": str(icons), "SOURCE_DATE_EPOCH": epoch}
     environment["PYTHONHASHSEED"] = "1"
     subprocess.run(command, cwd=dev.ROOT, env=environment, check=True)
+    strip_python(bundle)
     contents.copy_licences(bundle)
     return bundle
+
+
+def strip_python(bundle: Path) -> None:
+    """Take the debugger's symbols out of a Python that was built with them; on Linux.
+
+    Python's own files alone: `strip` spoils libraries whose paths were patched, as Qt's are.
+    """
+    if not sys.platform.startswith("linux") or shutil.which("strip") is None:
+        return
+    internal = bundle / "_internal"
+    for path in (*internal.glob("libpython3*.so*"), *internal.glob("python3*/lib-dynload/*.so")):
+        if not path.is_symlink() and b"\0.symtab\0" in path.read_bytes():
+            subprocess.run(["strip", "--strip-unneeded", str(path)], check=True)
 
 
 def make_distributions(output: Path) -> list[Path]:
