@@ -155,7 +155,7 @@ def build(output: Path, work: Path, bundle: Path, icons: Path) -> Path:
     (root / "DEBIAN" / "control").write_text(control(bundle, size), encoding="utf-8")
     (root / "DEBIAN" / "md5sums").write_text(_sums(root), encoding="utf-8")
     made = output / f"{identity.NAME}_{identity.version()}_{architecture()}.deb"
-    # Every archive of packages takes xz; levels above this one take twice as long for a few percent.
+    # Every archive of packages takes xz; higher levels take twice as long for a few percent.
     packed = ["dpkg-deb", "--root-owner-group", "-Zxz", "-z3"]
     packed += ["--build", str(root), str(made)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": str(identity.changed_at())}

@@ -39,12 +39,13 @@ def strip_python(bundle: Path) -> None:
 
     Python's own files alone: `strip` spoils libraries whose paths were patched, as Qt's are.
     """
-    if not sys.platform.startswith("linux") or shutil.which("strip") is None:
+    strip = shutil.which("strip")
+    if not sys.platform.startswith("linux") or strip is None:
         return
     internal = bundle / "_internal"
     for path in (*internal.glob("libpython3*.so*"), *internal.glob("python3*/lib-dynload/*.so")):
         if not path.is_symlink() and b"\0.symtab\0" in path.read_bytes():
-            subprocess.run(["strip", "--strip-unneeded", str(path)], check=True)
+            subprocess.run([strip, "--strip-unneeded", str(path)], check=True)
 
 
 def make_distributions(output: Path) -> list[Path]:
