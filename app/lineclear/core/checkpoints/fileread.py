@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import stat
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from lineclear.core.checkpoints.text import visible_line
@@ -46,12 +48,17 @@ class FileIdentity:
     mode: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileBytes:
     """The bytes of one file and the identity they were read under."""
 
     raw: bytes
     identity: FileIdentity
+
+    @cached_property
+    def sha256(self) -> str:
+        """Hex SHA-256 of `raw`, worked out once: each call in the file is named by it."""
+        return hashlib.sha256(self.raw).hexdigest()
 
 
 def read_file(

@@ -163,6 +163,16 @@ class Checkpoint:
     """The `lineclear` block of a native request, unvalidated; None in a foreign checkpoint."""
     warnings: tuple[str, ...] = ()
     """Codes about the document itself: `extra_field`, `too_deep_for_writer`, `big_number` ..."""
+    _by_item: dict[str, PendingCall] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Enter the calls by item, the first of a name: each of many is looked up by it."""
+        by_item = {call.item: call for call in reversed(self.calls)}
+        object.__setattr__(self, "_by_item", by_item)
+
+    def call_of(self, item: str) -> PendingCall | None:
+        """Give the call that ITEM names; None where there is none."""
+        return self._by_item.get(item)
 
 
 @dataclass(frozen=True, slots=True)

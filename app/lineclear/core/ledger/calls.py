@@ -38,7 +38,7 @@ class Shown:
     @property
     def call(self) -> PendingCall | None:
         """The call to decide; None in a checkpoint with nothing to approve."""
-        return next((call for call in self.checkpoint.calls if call.item == self.item), None)
+        return self.checkpoint.call_of(self.item)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def foreign_aid(file: FileBytes, item: str) -> str:
     identity = file.identity
     named = (
         "lineclear-foreign-v1\n"
-        f"{hashlib.sha256(file.raw).hexdigest()}\n"
+        f"{file.sha256}\n"
         f"{identity.dev}\n{identity.ino}\n{identity.mtime_ns}\n{identity.size}\n{item}\n"
     )
     return hashlib.sha256(named.encode()).hexdigest()[:32]

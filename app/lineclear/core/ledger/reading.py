@@ -161,9 +161,11 @@ class RecordReader:
             if parsed.seq == seq and (seq is not None or parsed.aid == aid)
         ]
         found = _Found()
-        request = found.attempt(
-            record_name("request", seq=seq, aid=aid), partial(self.request, seq, aid)
-        )
+        listed = frozenset(name for name, _ in named) if as_listed else None
+        own = record_name("request", seq=seq, aid=aid)
+        request = None
+        if listed is None or own in listed:
+            request = found.attempt(own, partial(self.request, seq, aid))
         if request is not None:
             aid = request.aid
         elif aid is None:
@@ -172,7 +174,6 @@ class RecordReader:
             if parsed.aid not in (None, aid):
                 found.stray.append((name, f"{name} belongs to no request of this store."))
         numbered = [(name, parsed) for name, parsed in named if parsed.n and parsed.aid == aid]
-        listed = frozenset(name for name, _ in named) if as_listed else None
         return self._facts(seq, aid or "", request, found, numbered, listed=listed)
 
     def known(self, seq: int | None, aid: str) -> CallRecords:
