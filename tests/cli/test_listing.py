@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 
 from lineclear.cli.listing import short_ids
+from lineclear.core.inbox.scan import scan_once
+from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger.records import Limits, Tokens
+from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row
+from tests.core.checkpoints.starweaver_samples import (
+    USAGE,
+    approval,
+    starweaver_document,
+    waiting_state,
+)
+from tests.core.checkpoints.starweaver_samples import call as tool_call
 from tests.core.inbox.agents import asked, call
 from tests.core.inbox.test_handed_together import left as left_waiting
 from tests.core.inbox.test_stopped_runs import left
@@ -21,6 +31,7 @@ KEYS: dict[str, Any] = {
     "store": str,
     "agent": str,
     "run": str,
+    "run_folder": str,
     "tool": (str, type(None)),
     "arguments": object,
     "iteration": (int, type(None)),
@@ -147,13 +158,13 @@ def test_the_footer_has_the_whole_set_for_all_runs_and_for_each_that_has_several
     assert lines[start:] == [
         "5 waiting · 1 to resume",
         used,
-        f"  3 of web, run trace-1: {of_run}",
+        f"  3 of web, run run_1: {of_run}",
     ]
     by_run: dict[str, list[Any]] = {}
     for row in listed("--source", source):
         by_run.setdefault(row["run"], []).append(row)
     assert {run: len(of_run) for run, of_run in by_run.items()} == {
-        "pay-1": 1, "mute-1": 1, "run-1": 1, "trace-1": 3,
+        "pay-1": 1, "mute-1": 1, "run-1": 1, "run_1": 3,
     }  # fmt: skip
     # As the help says: the largest of each run once, and null is not reported.
     told = [max((row["tokens"] for row in of if row["tokens"] is not None), default=None)
@@ -301,3 +312,42 @@ def test_short_ids_name_one_call_each():
         "a" * 12 + "b" * 20: "a" * 12 + "b",
         "c" * 32: "c" * 8,
     }
+
+
+def waiting_run(source, store, run, trace, tokens, calls=1):
+    state = waiting_state(
+        *(approval(f"call_{n}") for n in range(calls)),
+        batch=[tool_call(f"call_{n}") for n in range(calls)],
+        run_id=run,
+        usage={**USAGE, "total_tokens": tokens},
+    )
+    document = starweaver_document(state, run_id=run)
+    document["metadata"] = {"trace_id": trace}
+    path = source / store / "run.checkpoint.json"
+    path.parent.mkdir(mode=0o700, parents=True)
+    badinputs.put(path, json.dumps(document).encode())
+
+
+def test_runs_that_share_a_trace_are_added_up_each(tmp_path):
+    source = tmp_path / "source"
+    for number, tokens in enumerate((1000, 2000, 4000)):
+        waiting_run(source, f"k{number}", f"run_{number}", "t" * 32, tokens, calls=2)
+    rows = listed("--source", source)
+    assert {row["run"] for row in rows} == {"run_0", "run_1", "run_2"}
+    # By the rule that `list --help` gives.
+    largest = {(row["run_folder"], row["agent"], row["run"]): row["tokens"] for row in rows}
+    assert sum(largest.values()) == 7000
+    told = lineclear("list", "--source", source).stdout
+    assert "7000 tokens" in told.split("Used by 3 runs")[1].splitlines()[0]
+    assert "2 of k1, run run_1: " in told
+
+
+def test_calls_of_one_checkpoint_stand_together_in_its_own_order(tmp_path):
+    source = tmp_path / "source"
+    for store in ("k0", "k1"):
+        waiting_run(source, store, f"run_{store}", "t" * 32, 1, calls=12)
+        os.utime(source / store / "run.checkpoint.json", ns=(10**18, 10**18))
+    folder = scan_once(Settings(sources=()), (SourceSetting(path=source),))
+    by_file = [(row.agent, row.item) for row in folder]
+    expected = [[(store, f"call_{n}") for n in range(12)] for store in ("k0", "k1")]
+    assert by_file in (expected[0] + expected[1], expected[1] + expected[0])

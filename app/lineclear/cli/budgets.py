@@ -8,7 +8,7 @@ from lineclear.cli import wording
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import Figure, Totals, totals, totals_by_run
+from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
 from lineclear.core.ledger.state import State
 
 BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
@@ -24,14 +24,10 @@ def total_lines(rows: Iterable[Row]) -> list[str]:
     lines = [f"{who}: {_figures(every, counted)}"]
     if every.runs == 1:
         return lines
-    of_run: dict[str, list[Row]] = {}
-    for row in counted:
-        of_run.setdefault(row.run, []).append(row)
-    for run, found in totals_by_run(counted).items():
-        if found.rows > 1:
-            agent = visible_line(of_run[run][0].agent, 40)
-            who = f"{found.rows} of {agent}, run {visible_line(run, 40)}"
-            lines.append(f"  {who}: {_figures(found, of_run[run])}")
+    for (_, agent, run), of_run in rows_by_run(counted).items():
+        if len(of_run) > 1:
+            who = f"{len(of_run)} of {visible_line(agent, 40)}, run {visible_line(run, 40)}"
+            lines.append(f"  {who}: {_figures(totals(of_run), of_run)}")
     return lines
 
 

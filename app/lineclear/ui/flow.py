@@ -456,7 +456,8 @@ class DecisionFlow(QObject):
             self.hint(f"{words.name(row.tool, 'The call')} was not decided: {notice.text}", "stop")
 
     def _waiting_of(self, row: Row) -> list[str]:
-        return [one.id for one in self._model.rows_in(Section.WAITING) if one.run == row.run]
+        waiting = self._model.rows_in(Section.WAITING)
+        return [one.id for one in waiting if one.run_key == row.run_key]
 
     def _finished(self, row: Row, done: Done) -> None:
         # After a hold the focus is the operator's: it was given back when the word was.

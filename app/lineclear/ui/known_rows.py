@@ -170,4 +170,4 @@ class KnownRows:
 
 
 def _beside(one: Row, other: Row) -> bool:
-    return bool(one.item) and (one.store, one.run) == (other.store, other.run)
+    return bool(one.item) and (one.store, one.run_key) == (other.store, other.run_key)

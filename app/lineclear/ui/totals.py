@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import totals
+from lineclear.core.inbox.totals import RunKey, totals
 from lineclear.core.ledger.liveness import Process
 from lineclear.ui import words
 
@@ -38,36 +37,28 @@ def total(rows: Iterable[Row]) -> Totals:
     return Totals(found.rows, found.tool_calls.used, found.tokens.used)
 
 
-_Run = tuple[Path, str, str]
-
-
-def _run(row: Row) -> _Run:
-    # A run's name is its agent's word: another agent's run may have the same.
-    return row.source, row.agent, row.run
-
-
 class RunTotals:
     """The totals of rows that come and go: only the runs that changed are added up anew."""
 
     def __init__(self) -> None:
-        self._runs: dict[_Run, dict[str, Row]] = {}
-        self._figures: dict[_Run, tuple[int | None, int | None]] = {}
+        self._runs: dict[RunKey, dict[str, Row]] = {}
+        self._figures: dict[RunKey, tuple[int | None, int | None]] = {}
         """Tool calls and tokens of each run, as far as they are reported."""
-        self._changed: set[_Run] = set()
+        self._changed: set[RunKey] = set()
         self._rows = 0
         self._sums = [0, 0]
         self._reporting = [0, 0]
 
     def add(self, row: Row) -> None:
         """Count a row."""
-        run = _run(row)
+        run = row.run_key
         self._runs.setdefault(run, {})[row.id] = row
         self._rows += 1
         self._changed.add(run)
 
     def remove(self, row: Row) -> None:
         """Count a row no longer, as it was when it was added."""
-        run = _run(row)
+        run = row.run_key
         del self._runs[run][row.id]
         self._rows -= 1
         self._changed.add(run)

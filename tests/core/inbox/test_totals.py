@@ -1,11 +1,12 @@
 """Budget totals: each run once, sums of what is reported, and never a made-up zero."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lineclear.core.checkpoints.model import Counters, Usage
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import Figure, Totals, totals, totals_by_run
+from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
 from lineclear.core.ledger.state import State
 
 
@@ -49,8 +50,17 @@ def test_two_agents_that_call_their_runs_the_same_have_two():
 
 
 def test_per_run():
-    found = totals_by_run([row("a", counters=Counters(1, 2, 3)), row("b"), row("a")])
-    assert {run: (one.rows, one.tokens) for run, one in found.items()} == {
-        "a": (2, Figure(3)),
-        "b": (1, Figure(None, None, 1)),
-    }
+    found = rows_by_run([row("a", counters=Counters(1, 2, 3)), row("b"), row("a")])
+    assert {run: len(rows) for (_, _, run), rows in found.items()} == {"a": 2, "b": 1}
+
+
+def test_runs_of_one_name_in_two_folders_are_two():
+    tokens = Counters(None, None, 100)
+    elsewhere = replace(row("run-1", counters=tokens), store=Path("/srv/two/bot"))
+    assert totals([row("run-1", counters=tokens), elsewhere]).tokens.used == 200
+
+
+def test_lanes_of_one_agent_tell_of_one_run():
+    folder = Path("/srv/bot")
+    lanes = [replace(row("t"), store=folder / lane, run_folder=folder) for lane in "12"]
+    assert totals(lanes).runs == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -87,13 +87,14 @@ class Feed:
 
     def update(self, stores: list[StoreRows]) -> Diff:
         """Take newly scanned stores and give what changed."""
-        touched: set[str] = set()
+        # In the order in which they were found: calls of one run stay together, as it has them.
+        touched: dict[str, None] = {}
         for scanned in stores:
             self._take(scanned, touched)
-        touched |= self._reindex(touched)
+        touched |= dict.fromkeys(self._reindex(touched))
         return self._compare(touched)
 
-    def _take(self, scanned: StoreRows, touched: set[str]) -> None:
+    def _take(self, scanned: StoreRows, touched: dict[str, None]) -> None:
         before = self._stores.pop(scanned.store, {})
         now = {row.id: row for row in scanned.rows}
         if now:
@@ -103,16 +104,16 @@ class Feed:
             del places[scanned.store]
             if not places:
                 del self._found[row_id]
-            touched.add(row_id)
+            touched[row_id] = None
         for row_id, row in now.items():
             if before.get(row_id) != row:
                 self._found.setdefault(row_id, {})[scanned.store] = row
-                touched.add(row_id)
+                touched[row_id] = None
 
     def _first(self, row_id: str) -> Row | None:
         return next(iter(self._found.get(row_id, {}).values()), None)
 
-    def _reindex(self, touched: set[str]) -> set[str]:
+    def _reindex(self, touched: Iterable[str]) -> set[str]:
         """Enter touched rows under their digests; give others that became or ceased to be twins.
 
         The others are looked at only when a digest goes from one call to two or back: with
@@ -143,7 +144,7 @@ class Feed:
                 del self._same[key]
         return others
 
-    def _compare(self, touched: set[str]) -> Diff:
+    def _compare(self, touched: Iterable[str]) -> Diff:
         added: list[Row] = []
         changed: list[Row] = []
         removed: list[str] = []

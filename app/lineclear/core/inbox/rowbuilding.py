@@ -147,6 +147,7 @@ def row_of(
         resumable_by=None if launch is None else "settings",
         claimed=circumstances.claimed,
         closed=outcome is not None,
+        run_folder=None if place.run_folder == place.store else place.run_folder,
     )
 
 
@@ -158,10 +159,13 @@ def _refused_because(outcome: Outcome | None) -> str | None:
 
 
 def _run(checkpoint: Checkpoint | None) -> str:
-    """Name the run of a checkpoint, "" where it does not say."""
+    """Name the run of a checkpoint, "" where it does not say.
+
+    A trace may hold several runs: it names one only where nothing else does.
+    """
     if checkpoint is None:
         return ""
-    return checkpoint.trace_id or (checkpoint.position.run_id if checkpoint.position else "")
+    return (checkpoint.position.run_id if checkpoint.position else "") or checkpoint.trace_id or ""
 
 
 def _own_warnings(checkpoint: Checkpoint | None, call: PendingCall | None) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Row:
     agent: str
     """Agent name, untrusted text; for foreign stores the store folder's name."""
     run: str
-    """Groups the calls of one run: trace id, else the run's id, else the run folder's path."""
+    """The run's own id, else its trace id, else the run folder's path; see `run_key`."""
     outcome: str | None = None
     tool: str | None = None
     arguments: Json = MISSING
@@ -77,6 +77,13 @@ class Row:
     """The checkpoint stands in `.approvals/claimed/<aid>`."""
     closed: bool = False
     """An outcome stands: shown in history, not in the queue."""
+    run_folder: Path | None = None
+    """The folder of the agent whose lane the store is; None: the store itself."""
+
+    @property
+    def run_key(self) -> tuple[Path, str, str]:
+        """What tells one run from all others: its name is its agent's word, and others use it."""
+        return self.run_folder or self.store, self.agent, self.run
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +116,8 @@ def row_json(row: Row) -> dict[str, Any]:
     """Give the object that `lineclear list --json` prints for a row.
 
     `iteration` (or turns, or steps), `tool_calls`, `tokens` and `usage` are those of the whole
-    `run`, of which other rows may tell too: a sum takes the largest of each run once. What an
-    agent does not report is null, never 0.
+    run, of which other rows with the same `run_folder`, `agent` and `run` tell too: a sum takes
+    the largest of each run once. What an agent does not report is null, never 0.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -121,6 +128,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "store": path_text(row.store),
         "agent": row.agent,
         "run": row.run,
+        "run_folder": path_text(row.run_folder or row.store),
         "tool": row.tool,
         "kind": row.kind,
         "arguments": None if row.arguments is MISSING else row.arguments,

@@ -11,6 +11,9 @@ from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
 
+RunKey = tuple[Path, str, str]
+"""`Row.run_key`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -42,15 +45,9 @@ class Totals:
 
 def totals(rows: Iterable[Row]) -> Totals:
     """Add up the runs of ROWS."""
-    # A run's name is its agent's word: another agent's run may have the same.
-    runs: dict[tuple[Path, str, str], list[Row]] = {}
-    number = 0
-    for row in rows:
-        number += 1
-        runs.setdefault((row.source, row.agent, row.run), []).append(row)
-    every = list(runs.values())
+    every = list(rows_by_run(rows).values())
     return Totals(
-        rows=number,
+        rows=sum(map(len, every)),
         runs=len(every),
         iterations=_figure(every, lambda r: r.counters.iteration, lambda r: r.limits.iteration),
         tool_calls=_figure(every, lambda r: r.counters.tool_calls, lambda r: r.limits.tool_calls),
@@ -61,12 +58,12 @@ def totals(rows: Iterable[Row]) -> Totals:
     )
 
 
-def totals_by_run(rows: Iterable[Row]) -> dict[str, Totals]:
-    """Add up the rows of each run, by the run's name in `Row.run`."""
-    runs: dict[str, list[Row]] = {}
+def rows_by_run(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
+    """Part rows by their runs."""
+    runs: dict[RunKey, list[Row]] = {}
     for row in rows:
-        runs.setdefault(row.run, []).append(row)
-    return {run: totals(of_run) for run, of_run in runs.items()}
+        runs.setdefault(row.run_key, []).append(row)
+    return runs
 
 
 def _figure(
