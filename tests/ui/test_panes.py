@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QWidget
 
-from lineclear.ui.panes import AT_FIRST, NARROW, Panes
+from lineclear.ui.panes import AT_FIRST, PANE_LEAST, SIDEBAR_LEAST, TABLE_BESIDE, Panes
 from lineclear.ui.reading.banners import Banners, Notice
 
 # A window of its own tells the system its least size, which there is nobody to take.
@@ -37,7 +37,7 @@ def test_widths_that_a_hand_gave_are_kept(qtbot):
     panes.moveSplitter(700, 2)
     given = panes.sizes()
     assert panes.kept() == tuple(given) != AT_FIRST
-    panes.resize(NARROW - 1, 600)
+    panes.resize(SIDEBAR_LEAST + TABLE_BESIDE + PANE_LEAST - 1, 600)
     panes.resize(1320, 600)
     assert [abs(a - b) <= 2 for a, b in zip(panes.sizes(), given, strict=True)] == [True] * 3
 

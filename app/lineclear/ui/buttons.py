@@ -87,8 +87,11 @@ class ApproveButton(DecisionButton):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """Room for the label and a margin."""
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + 40, metrics.height() + 16)
+        return QSize(self.width_of(self.text()), self.fontMetrics().height() + 16)
+
+    def width_of(self, text: str) -> int:
+        """Pixels that the button takes with a label."""
+        return self.fontMetrics().horizontalAdvance(text) + 40
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
         """Draw the button."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from lineclear.core.inbox.deciding import Origin
@@ -33,7 +34,9 @@ class DecisionBar(QWidget):
         super().__init__(parent)
         self.setObjectName("decisionBar")
         self.setAccessibleName("Decision")
-        self.setFixedHeight(theme.BAR_HEIGHT)
+        # Three lines of a sentence that stands here in the place of buttons.
+        lines = 3 * QFontMetrics(theme.small_font()).height()
+        self.setFixedHeight(max(theme.BAR_HEIGHT, lines + 16))
         self.approve = ApproveButton(look, "Approve", "approve")
         self.resume = ApproveButton(look, "Resume", "resume")
         self.deny = DecisionButton("Deny\u2026", "deny")
@@ -126,6 +129,12 @@ class DecisionBar(QWidget):
         if offer.approve:
             wide.append(APART + _SPACING + self.approve.sizeHint().width())
         return sum(wide) + 2 * _MARGIN <= width
+
+    def least(self) -> int:
+        """Pixels of width that the buttons of any call need, Answer\u2026 put elsewhere."""
+        left = sum(each.sizeHint().width() + _SPACING for each in (self.deny, self.modify))
+        right = self.approve.width_of("Approve with changes")
+        return left + APART + _SPACING + right + 2 * _MARGIN
 
     def place_answer(self, elsewhere: QHBoxLayout | None) -> None:
         """Put Answer\u2026 beside Modify\u2026, or ELSEWHERE as a quiet button."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.ui.labels import PlainLabel
+
+COPY = "Copy three lines for an agent"
+COPY_SHORT = "Copy three lines"
 
 
 class EmptyState(QWidget):
@@ -25,29 +29,43 @@ class EmptyState(QWidget):
         self.sentence.setProperty("tone", "muted")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.sentence.setWordWrap(True)
-        line = QHBoxLayout()
+        line = self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         line.addStretch(1)
         self._buttons: dict[str, QPushButton] = {}
         for name, text in (
             ("clear", "Clear (Esc)"),
             ("add", "Add a folder\u2026"),
             ("demo", "Start the demo"),
-            ("copy", "Copy three lines for an agent"),
+            ("copy", COPY),
         ):
             button = QPushButton(text)
             button.setObjectName(f"{name}Empty")
             button.setAutoDefault(False)
+            button.setAccessibleName(text)
             button.clicked.connect(self._tell(name))
             line.addWidget(button)
             self._buttons[name] = button
         line.addStretch(1)
         box = QVBoxLayout(self)
-        box.setContentsMargins(24, 24, 24, 24)
+        box.setContentsMargins(12, 24, 12, 24)
         box.setSpacing(16)
         box.addStretch(2)
         box.addWidget(self.sentence)
         box.addLayout(line)
         box.addStretch(3)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Where it is narrow, the buttons stand one below the other."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        shown = [each for each in self._buttons.values() if not each.isHidden()]
+        wide = sum(each.sizeHint().width() + self._line.spacing() for each in shown)
+        beside = wide <= self.width() - 24
+        self._buttons["copy"].setText(COPY if self.width() >= 260 else COPY_SHORT)
+        direction = QBoxLayout.Direction
+        self._line.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
 
     def _tell(self, name: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
         return lambda: self.wanted.emit(name)
@@ -57,3 +75,4 @@ class EmptyState(QWidget):
         self.sentence.setText(sentence)
         for name, button in self._buttons.items():
             button.setVisible(name in buttons)
+        self._arrange()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
@@ -10,8 +10,10 @@ SIDEBAR_LEAST = 150
 TABLE_LEAST = 150
 PANE_LEAST = 476
 """All buttons of the decision bar, what denies and what approves well apart."""
-NARROW = SIDEBAR_LEAST + 240 + PANE_LEAST
-"""Pixels below which three panes cannot be used side by side."""
+TABLE_BESIDE = 240
+"""Pixels of the table below which three panes cannot be used side by side."""
+LINES_LEAST = 25
+"""Lines of text that the window is high at least, and a column of the table's place wide: 10."""
 AT_FIRST = (168, 672, 480)
 
 
@@ -25,19 +27,26 @@ class Panes(QSplitter):
     narrowed = Signal(bool)
 
     def __init__(
-        self, sidebar: QWidget, table: QWidget, pane: QWidget, parent: QWidget | None = None
+        self, sidebar: QWidget, table: QWidget, pane: QWidget, *, bar_least: int = 0
     ) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
+        """BAR_LEAST: pixels that the decision bar needs in the pane."""
+        super().__init__(Qt.Orientation.Horizontal)
         self.setObjectName("panes")
         self.setHandleWidth(1)
         self.setChildrenCollapsible(False)
         self._sidebar = sidebar
         self._table = table
         self._kept: tuple[int, ...] = AT_FIRST
+        line = self.fontMetrics().height()
+        table_least = max(TABLE_LEAST, 10 * line)
+        pane_least = max(PANE_LEAST, bar_least)
+        self.least = QSize(table_least + pane_least + 1, LINES_LEAST * line)
+        """What the window needs with type of this size, the sidebar put away."""
+        self._narrow_below = SIDEBAR_LEAST + max(TABLE_BESIDE, table_least) + pane_least
         self.narrow = False
         self.splitterMoved.connect(self._moved)
         for place, (widget, least, stretch) in enumerate(
-            ((sidebar, SIDEBAR_LEAST, 0), (table, TABLE_LEAST, 3), (pane, PANE_LEAST, 2))
+            ((sidebar, SIDEBAR_LEAST, 0), (table, table_least, 3), (pane, pane_least, 2))
         ):
             widget.setMinimumWidth(least)
             self.addWidget(widget)
@@ -84,7 +93,7 @@ class Panes(QSplitter):
         self._look()
 
     def _look(self) -> None:
-        narrow = self.width() < NARROW
+        narrow = self.width() < self._narrow_below
         if narrow == self.narrow:
             return
         self.narrow = narrow

@@ -167,8 +167,7 @@ class Theme(QObject):
 # --- Type ---------------------------------------------------------------------------------------
 
 
-def _system(which: QFontDatabase.SystemFont) -> QFont:
-    font = QFontDatabase.systemFont(which)
+def _sized(font: QFont) -> QFont:
     if font.pointSizeF() <= 0:
         font.setPointSizeF(10.0)
     return font
@@ -176,7 +175,7 @@ def _system(which: QFontDatabase.SystemFont) -> QFont:
 
 def body_font(*, tabular: bool = False) -> QFont:
     """The system's own type; TABULAR figures for columns of numbers."""
-    font = _system(QFontDatabase.SystemFont.GeneralFont)
+    font = _sized(QFont(QApplication.font()))
     if tabular:
         font.setFeature(QFont.Tag("tnum"), 1)
     return font
@@ -199,7 +198,7 @@ def small_font(*, tabular: bool = False) -> QFont:
 
 def mono_font() -> QFont:
     """For arguments, commands, paths, digests and ids only."""
-    font = _system(QFontDatabase.SystemFont.FixedFont)
+    font = _sized(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     font.setPointSizeF(body_font().pointSizeF())
     font.setStyleHint(QFont.StyleHint.Monospace)
     return font
@@ -320,7 +319,7 @@ def stylesheet(t: Tokens) -> str:
         background: {t.accent}; color: {t.on_accent}; border: none;
         border-radius: 13px; padding: 5px 14px;
     }}
-    QPushButton[chip="true"] {{ padding: 3px 10px; border-radius: 6px; }}
+    QPushButton[chip="true"] {{ padding: 3px 8px; border-radius: 6px; }}
     QCheckBox {{ spacing: 6px; }}
     QCheckBox::indicator {{
         width: 12px; height: 12px; border: 1px solid {t.muted}; border-radius: 3px;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
@@ -132,13 +132,13 @@ class MainWindow(QMainWindow):
         self.top = TopBar()
         self.filter = self.top.filter
         self.top.keys.clicked.connect(self.show_keys)
-        self.own_view = OwnView(
-            self.top, self.table, self.model, self._tasks, tell=self.flow.hint
-        )
+        self.own_view = OwnView(self.top, self.table, self.model, self._tasks, tell=self.flow.hint)
         self.status = StatusLine()
         self._middle = Middle(self.table, self.history.page)
         self.empty = self._middle.empty
-        self.panes = Panes(self.sidebar, self._middle, self.history.side)
+        self.panes = Panes(
+            self.sidebar, self._middle, self.history.side, bar_least=self.pane.bar.least()
+        )
         self.go = Navigation(
             self.model,
             self.sidebar,
@@ -187,7 +187,7 @@ class MainWindow(QMainWindow):
         box.addWidget(separator())
         box.addWidget(self.status)
         self.setCentralWidget(shell)
-        self.setMinimumSize(640, 420)
+        self.setMinimumSize(QSize(640, 420).expandedTo(self.panes.least))
         room = QGuiApplication.primaryScreen().availableGeometry()
         # Room for the frame that the desktop puts around it.
         self.resize(min(1320, room.width() - 16), min(820, room.height() - 48))

@@ -74,6 +74,7 @@ class Budgets(QWidget):
         for name in ("iterations", "toolCalls", "tokens"):
             bar = BudgetBar(look)
             label = PlainLabel(name=name)
+            label.setWordWrap(True)
             label.setFont(theme.small_font(tabular=True))
             label.setProperty("tone", "muted")
             part = QVBoxLayout()

@@ -101,7 +101,9 @@ class TextEditor(QWidget):
         self.text.setObjectName("reason")
         self.text.setAccessibleName("Your answer")
         self.text.setTabChangesFocus(True)
-        self.text.setFixedHeight(84)
+        # Where the pane is low, one line is enough to write in.
+        self.text.setMinimumHeight(self.text.fontMetrics().lineSpacing() + 14)
+        self.text.setMaximumHeight(84)
         self.line = QLineEdit()
         self.line.setObjectName("command")
         self.line.setAccessibleName("Command")

@@ -18,8 +18,12 @@ from lineclear.ui.standing import standing
 
 TITLE_MOST = 1_300
 """Shown characters of a tool's name: 128 tokens. One that is longer is not approved here."""
-BUDGETS_FROM = 380
-"""Pixels of the reading pane's height below which the budgets give way to the call."""
+_AMPLE = (16, 14, 16, 10)
+_TIGHT = (16, 6, 16, 4)
+_FOR_THE_CALL = 100
+"""Pixels that the call has beyond the least, or the budgets give way to it."""
+_SPARE = 24
+"""More pixels than that bring a part back, so that none comes and goes: those of the margins."""
 
 
 class Header(QWidget):
@@ -41,8 +45,8 @@ class Header(QWidget):
         self.standing = PlainLabel(name="standing")
         self.standing.setWordWrap(True)
         self.budgets = Budgets(look)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 14, 16, 10)
+        box = self._box = QVBoxLayout(self)
+        box.setContentsMargins(*_AMPLE)
         box.setSpacing(4)
         box.addWidget(self.title)
         box.addWidget(self.facts)
@@ -77,6 +81,30 @@ class Header(QWidget):
         )
         self.standing.set_tone(tone)
         self.budgets.show_row(row)
+
+    def fit(self, room: int) -> None:
+        """Give way while ROOM, in pixels, is below zero; come back when there is enough again."""
+        waits = self.standing.property("tone") in (None, "")
+        order: list[tuple[QWidget, int]] = [(self.budgets, _FOR_THE_CALL), (self.facts, 0)]
+        if waits:
+            order.append((self.standing, 0))
+        elif self.standing.isHidden():
+            # What went wrong is said however low it is.
+            self.standing.show()
+            return
+        for part, kept in order:
+            if room < kept and not part.isHidden():
+                part.hide()
+                room += part.sizeHint().height() + self._box.spacing()
+        for part, kept in reversed(order):
+            needed = part.sizeHint().height() + self._box.spacing()
+            if part.isHidden() and room < needed + kept + _SPARE:
+                break
+            if part.isHidden():
+                part.show()
+                room -= needed
+        tight = self.facts.isHidden()
+        self._box.setContentsMargins(*(_TIGHT if tight else _AMPLE))
 
     def _show_facts(self) -> None:
         told = f"{self._readers} \u00b7 {self._facts}" if self._readers else self._facts

@@ -28,10 +28,11 @@ from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.file_tab import FileTab
 from lineclear.ui.reading.find_bar import FindBar
 from lineclear.ui.reading.folded_text import FoldedText
-from lineclear.ui.reading.header import BUDGETS_FROM, Header
+from lineclear.ui.reading.header import Header
 from lineclear.ui.reading.inputs_tab import InputsTab
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.kept_tabs import KeptTabs
+from lineclear.ui.reading.low_room import LowRoom
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
@@ -39,8 +40,8 @@ from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
 
-BESIDE_FIND = 160
-"""Pixels more that budgets need while something is looked for."""
+BODY_LEAST = 2
+"""Lines of the call that are in view below the tabs, however low the pane is."""
 HINT = "Select a call. a then Enter approves, d denies."
 
 
@@ -83,11 +84,12 @@ class ReadingPane(QWidget):
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.finder = FindBar(self._searchable)
         self.call.turned.connect(self.finder.again)
-        self.finder.toggled.connect(self._fit_budgets)
         self.modify = ModifyEditor(look)
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
         self.body = QStackedWidget()
+        lines = BODY_LEAST * self.fontMetrics().height()
+        self.body.setMinimumHeight(self.tabs.tabBar().sizeHint().height() + lines + 8)
         self._wait = _wait_page()
         for page in (self.tabs, *self.reviewed, self._wait):
             self.body.addWidget(page)
@@ -149,6 +151,7 @@ class ReadingPane(QWidget):
         box.addLayout(self._offered)
         box.addWidget(self.sentence)
         box.addWidget(self.bar)
+        LowRoom(page, self.header)
         self.show_difference(None)
         return page
 
@@ -331,14 +334,9 @@ class ReadingPane(QWidget):
             return False
         return (self.editing or self.call).end_in_view()
 
-    def _fit_budgets(self) -> None:
-        wanted = BUDGETS_FROM + (0 if self.finder.isHidden() else BESIDE_FIND)
-        self.header.budgets.setVisible(self.height() >= wanted)
-
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Where it is low, the budgets give way to the call."""
+        """Another width, another place for what does not fit in the bar."""
         super().resizeEvent(event)
-        self._fit_budgets()
         self._place_answer()
 
     def forget_sight(self) -> None:
