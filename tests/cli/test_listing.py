@@ -39,6 +39,7 @@ KEYS: dict[str, Any] = {
     "tokens": (int, type(None)),
     "limits": dict,
     "usage": (dict, type(None)),
+    "partly_read": bool,
     "process": str,
     "kind": str,
     "reason_code": (str, type(None)),
@@ -314,7 +315,7 @@ def test_short_ids_name_one_call_each():
     }
 
 
-def waiting_run(source, store, run, trace, tokens, calls=1):
+def waiting_run(source, store, run, tokens, *, calls=1):
     state = waiting_state(
         *(approval(f"call_{n}") for n in range(calls)),
         batch=[tool_call(f"call_{n}") for n in range(calls)],
@@ -322,7 +323,7 @@ def waiting_run(source, store, run, trace, tokens, calls=1):
         usage={**USAGE, "total_tokens": tokens},
     )
     document = starweaver_document(state, run_id=run)
-    document["metadata"] = {"trace_id": trace}
+    document["metadata"] = {"trace_id": "t" * 32}
     path = source / store / "run.checkpoint.json"
     path.parent.mkdir(mode=0o700, parents=True)
     badinputs.put(path, json.dumps(document).encode())
@@ -331,7 +332,7 @@ def waiting_run(source, store, run, trace, tokens, calls=1):
 def test_runs_that_share_a_trace_are_added_up_each(tmp_path):
     source = tmp_path / "source"
     for number, tokens in enumerate((1000, 2000, 4000)):
-        waiting_run(source, f"k{number}", f"run_{number}", "t" * 32, tokens, calls=2)
+        waiting_run(source, f"k{number}", f"run_{number}", tokens, calls=2)
     rows = listed("--source", source)
     assert {row["run"] for row in rows} == {"run_0", "run_1", "run_2"}
     # By the rule that `list --help` gives.
@@ -345,9 +346,22 @@ def test_runs_that_share_a_trace_are_added_up_each(tmp_path):
 def test_calls_of_one_checkpoint_stand_together_in_its_own_order(tmp_path):
     source = tmp_path / "source"
     for store in ("k0", "k1"):
-        waiting_run(source, store, f"run_{store}", "t" * 32, 1, calls=12)
+        waiting_run(source, store, f"run_{store}", 1, calls=12)
         os.utime(source / store / "run.checkpoint.json", ns=(10**18, 10**18))
     folder = scan_once(Settings(sources=()), (SourceSetting(path=source),))
     by_file = [(row.agent, row.item) for row in folder]
     expected = [[(store, f"call_{n}") for n in range(12)] for store in ("k0", "k1")]
     assert by_file in (expected[0] + expected[1], expected[1] + expected[0])
+
+
+def test_a_large_file_is_listed_with_all_that_its_system_reports(tmp_path):
+    text = [{"role": "user", "content": [{"type": "text", "text": "x" * (5 << 20)}]}]
+    source = tmp_path / "source"
+    source.mkdir(mode=0o700)
+    left(source, messages=text, turn=7)
+    (row,) = listed("--source", source)
+    shown = json.loads(lineclear("show", row["id"], "--json", "--source", source).stdout)
+    for name in ("iteration", "tool_calls", "tokens", "usage", "partly_read"):
+        assert row[name] == shown[name]
+    assert row["tokens"] is not None
+    assert "not re" not in lineclear("list", "--source", source).stdout

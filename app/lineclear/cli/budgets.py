@@ -11,6 +11,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
 from lineclear.core.ledger.state import State
 
+_UNREAD = "not read: the file is large; `show` reads it whole"
 BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
 
 
@@ -37,19 +38,23 @@ def row_words(row: Row) -> str:
 
 
 def _figures(found: Totals, rows: Sequence[Row]) -> str:
+    why = _UNREAD if any(row.partly_read for row in rows) else "not reported"
     parts = [
-        _figure(_counted_by(rows), found.iterations),
-        _figure("tool calls", found.tool_calls),
-        _figure("tokens", found.tokens, _kinds(found)),
+        _figure(_counted_by(rows), found.iterations, why),
+        _figure("tool calls", found.tool_calls, why),
+        _figure("tokens", found.tokens, why, _kinds(found)),
     ]
     return " · ".join(parts)
 
 
-def _figure(name: str, figure: Figure, more: str = "") -> str:
+def _figure(name: str, figure: Figure, why: str, more: str = "") -> str:
+    """Give one counter; WHY says of what is missing why it is."""
+    if figure.used is None:
+        return f"{name} {why}"
     said = wording.budget(name, figure.used, figure.limit)
     notes = [more] if more else []
-    if figure.used is not None and figure.silent:
-        notes.append(f"{wording.budget('runs', figure.silent, None)} not reported")
+    if figure.silent:
+        notes.append(f"{wording.budget('runs', figure.silent, None)} {why}")
     return f"{said} ({'; '.join(notes)})" if notes else said
 
 

@@ -135,7 +135,8 @@ def _looking(commands: Commands[Parser]) -> None:
         " array, one object per\nrow. Its iteration (turn, step), tool_calls, tokens, usage {in,"
         ' out, cache} and limits are those of\nits whole run: rows with the same "run_folder",'
         ' "agent" and "run" tell of the same one, so a sum\ntakes the largest of each run once.'
-        " What an agent does not report is null, never 0.",
+        " What an agent does not report is null, never 0;\nso is what was not read of a large file"
+        ' ("partly_read").',
     )
     listing.add_argument(
         "--all", action="store_true", help="every closed call too, not only the newest per store"

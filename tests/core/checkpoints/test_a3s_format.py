@@ -18,7 +18,7 @@ from lineclear.core.checkpoints.a3s import (
     run_id_of,
 )
 from lineclear.core.checkpoints.model import Counters, Entry, Head, PendingCall, Step, Usage
-from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint
+from lineclear.core.checkpoints.sniff import FORMATS, read_checkpoint, read_checkpoint_head
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.foreign import show_foreign
 from tests.badinputs import FIXTURES
@@ -357,6 +357,29 @@ def test_a_hostile_head_is_left_to_the_whole(prefix: bytes):
 def test_a_character_may_be_cut_behind_the_head():
     prefix = b'{"run_id":"a","session_id":"s","turn":1,"messages":["\xe2\x82'
     assert FORMATS[NAME].read_head(prefix) == Head("a", "s", 1)
+
+
+@given(LOOP_CHECKPOINTS)
+@settings(max_examples=50)
+def test_what_stands_around_the_messages_tells_all_figures(document: dict[str, Any]):
+    written = LoopCheckpoint.from_document(document).encode()
+    whole = read_checkpoint(written)
+    around = FORMATS[NAME].read_around(written)
+    assert around is not None
+    assert (around.counters, around.limits, around.usage, around.position) == (
+        whole.counters,
+        whole.limits,
+        whole.usage,
+        whole.position,
+    )
+
+
+def test_figures_that_are_not_found_are_not_read_rather_than_not_reported():
+    document = a3s_document(tool_calls_count=...)
+    written = raw({**document, "tail": "x" * (1 << 20)})
+    found = read_checkpoint_head(written, name=file_name(document["run_id"]))
+    assert found is not None
+    assert (found.partly_read, found.counters) == (True, Counters(document["turn"]))
 
 
 @given(LOOP_CHECKPOINTS)

@@ -396,6 +396,32 @@ def test_members_before_a_key_are_read_without_the_rest(
     assert jsontext.members_before("no such key anywhere", whole) is None
 
 
+@given(VALUES, st.lists(st.tuples(TEXTS, VALUES), max_size=4), st.booleans())
+@settings(deadline=None)
+def test_members_behind_a_key_are_read_without_the_rest(
+    rest: object, pairs: list[tuple[str, object]], pretty: bool
+):
+    behind = {"here": 1, **{key: value for key, value in pairs if key not in {"first", "here"}}}
+    write = jsontext.pretty if pretty else jsontext.compact
+    whole = write({"first": [rest, {"here": rest}], **behind})
+    assert jsontext.members_behind(["no such key", "here"], whole) == behind
+    assert jsontext.members_behind(["no such key anywhere"], whole) is None
+
+
+@pytest.mark.parametrize(
+    "suffix",
+    [
+        b'{"a": [{"here": 1, "b": 2}]}',
+        b'{"a": "\\"here\\": 1}"}',
+        b'{"a": ["here", 1]}',
+        b'{"a": "here"}',
+        b"",
+    ],
+)
+def test_a_key_that_is_not_the_objects_own_is_not_taken_for_it(suffix):
+    assert jsontext.members_behind(["here"], suffix) is None
+
+
 def test_members_before_a_key_keep_their_number_text():
     found = jsontext.members_before("b", b'{"a": 1.50, "b": ')
     assert found is not None

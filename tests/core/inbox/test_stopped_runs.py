@@ -373,8 +373,10 @@ def test_a_long_one_is_listed_by_its_head_and_read_whole_when_opened(source):
         "run-1",
         7,
     )
-    assert row.counters.tokens is None
     detail = read_detail(row)
+    # What stands behind the messages is read for the list, too.
+    assert not row.partly_read
+    assert (row.counters, row.usage) == (detail.row.counters, detail.row.usage)
     assert (detail.row.id, detail.row.sha256) == (row.id, row.sha256)
     assert (detail.row.counters.tokens, len(detail.raw)) == (15, path.stat().st_size)
     relaunch(detail, settings, despite=WORD)

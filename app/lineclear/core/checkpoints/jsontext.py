@@ -19,7 +19,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from lineclear.core.checkpoints.model import Json
 
@@ -116,6 +116,25 @@ def members_before(key: str, prefix: bytes) -> dict[str, Json] | None:
     except (ValueError, RecursionError, Unreadable):
         return None
     return None if depth(members) > MAX_DEPTH_IN else members
+
+
+def members_behind(keys: Iterable[str], suffix: bytes) -> dict[str, Json] | None:
+    """Parse the last members of a JSON object, from the first one that KEYS name.
+
+    SUFFIX are the last bytes of the object. None where no such member of the object itself stands
+    there, or where what follows is not as `parse` wants it; what is before it is not looked at.
+    """
+    # Within a text a quotation mark has a backslash before it; within a container more braces
+    # are closed behind it than are opened.
+    found = (suffix.rfind(f'"{key}"'.encode()) for key in keys)
+    for place in sorted(place for place in found if place >= 0):
+        if suffix[max(0, place - 1) : place] == b"\\":
+            continue
+        try:
+            return parse(b"{" + suffix[place:])
+        except Unreadable:
+            continue
+    return None
 
 
 def count_keys(value: Json) -> int:

@@ -161,6 +161,8 @@ class Checkpoint:
     """The run had not come to its end: it goes on, or it died."""
     envelope: dict[str, Json] | None = None
     """The `lineclear` block of a native request, unvalidated; None in a foreign checkpoint."""
+    partly_read: bool = False
+    """The file is too long for a list, and its figures were not found without reading it whole."""
     warnings: tuple[str, ...] = ()
     """Codes about the document itself: `extra_field`, `too_deep_for_writer`, `big_number` ..."""
     _by_item: dict[str, PendingCall] = field(init=False, repr=False, compare=False)
@@ -236,6 +238,14 @@ class Format(Protocol):
 
     def read_head(self, prefix: bytes) -> Head | None:  # noqa: ARG002
         """Read what the first bytes of a file tell; None where the whole has to be read."""
+        return None
+
+    def read_around(self, raw: bytes) -> Checkpoint | None:  # noqa: ARG002
+        """Read what stands around the long part of a file with a head; None where that fails.
+
+        What is given is of a document without that part. Raises Unreadable for what can be told
+        to be wrong.
+        """
         return None
 
     def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:  # noqa: ARG002

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
-from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Position
+from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Head, Position
 from lineclear.core.errors import Unreadable
 
 FORMATS: dict[str, Format] = {
@@ -46,7 +47,7 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
 
 
 def read_checkpoint_head(raw: bytes, *, name: str) -> Checkpoint | None:
-    """Tell from its first bytes what a long checkpoint is; None where the whole has to be parsed.
+    """Tell from its ends what a long checkpoint is; None where the whole has to be parsed.
 
     What is given has no `raw` and an empty `document`. Raises Unreadable: `encrypted`,
     `misplaced`, `key_mismatch`; what is wrong further on is found when the whole is read.
@@ -56,21 +57,29 @@ def read_checkpoint_head(raw: bytes, *, name: str) -> Checkpoint | None:
         head = system.read_head(raw[:_HEAD_BYTES])
         if head is None:
             continue
-        checkpoint = Checkpoint(
-            system=system.name,
-            raw=b"",
-            sha256=hashlib.sha256(raw).hexdigest(),
-            document={},
-            counters=Counters(head.iteration),
-            position=Position(
-                head.run_id, step=head.iteration, conversation_id=head.conversation_id
-            ),
-            resumable=True,
-            unfinished=True,
-        )
+        sha256 = hashlib.sha256(raw).hexdigest()
+        around = system.read_around(raw)
+        if around is not None:
+            checkpoint = replace(around, raw=b"", sha256=sha256, document={})
+        else:
+            checkpoint = _by_head(system, head, sha256)
         _refuse_misplaced(system, name, checkpoint)
         return checkpoint
     return None
+
+
+def _by_head(system: Format, head: Head, sha256: str) -> Checkpoint:
+    return Checkpoint(
+        system=system.name,
+        raw=b"",
+        sha256=sha256,
+        document={},
+        counters=Counters(head.iteration),
+        position=Position(head.run_id, step=head.iteration, conversation_id=head.conversation_id),
+        resumable=True,
+        unfinished=True,
+        partly_read=True,
+    )
 
 
 def _refuse_encrypted(raw: bytes) -> None:

@@ -129,6 +129,7 @@ def row_of(
         counters=counters,
         limits=limits,
         usage=usage,
+        partly_read=checkpoint is not None and checkpoint.partly_read,
         has_factory=block is None or block.adapter in (None, EXECUTOR),
         position=None if checkpoint is None else checkpoint.position,
         process=how.process,

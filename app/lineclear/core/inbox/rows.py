@@ -50,6 +50,8 @@ class Row:
     counters: Counters = _NOT_REPORTED
     limits: Counters = _NOT_REPORTED
     usage: Usage | None = None
+    partly_read: bool = False
+    """The file is too large for a list, so figures are missing that its detail knows."""
     position: Position | None = None
     """Where the run stood when it left this; None where its system says nothing of it."""
     process: Process = Process.UNKNOWN
@@ -117,7 +119,8 @@ def row_json(row: Row) -> dict[str, Any]:
 
     `iteration` (or turns, or steps), `tool_calls`, `tokens` and `usage` are those of the whole
     run, of which other rows with the same `run_folder`, `agent` and `run` tell too: a sum takes
-    the largest of each run once. What an agent does not report is null, never 0.
+    the largest of each run once. What an agent does not report is null, never 0; so is what was
+    not read of a large file (`partly_read`).
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -141,6 +144,7 @@ def row_json(row: Row) -> dict[str, Any]:
             "tokens": row.limits.tokens,
         },
         "usage": _usage_json(row.usage),
+        "partly_read": row.partly_read,
         "process": row.process.value,
         "reason_code": row.reason_code,
         "warnings": list(row.warnings),

@@ -48,6 +48,7 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.ours import BLOCK, Reported, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
 
 NAME: Final = "a3s"
 
@@ -63,6 +64,9 @@ _OWN_KEYS: Final = frozenset(
         "convergence",
     }
 )
+_BEHIND_MESSAGES: Final = ("total_usage", "tool_calls_count", "checkpoint_ms")
+_END_BYTES: Final = 1 << 20
+"""At each end of a long file, in which its figures are looked for."""
 _ENOUGH_KEYS: Final = 3
 """Of the keys above: the others may be missing, which then is what is wrong."""
 
@@ -170,6 +174,20 @@ class A3s(Format):
                 if sound and type(turn) is int and turn >= 0:
                     return Head(run_id, session_id, turn)
         return None
+
+    def read_around(self, raw: bytes) -> Checkpoint | None:
+        """Read what stands before and behind the messages: all figures of the run."""
+        before = jsontext.members_before("messages", raw[:_END_BYTES])
+        behind = jsontext.members_behind(_BEHIND_MESSAGES, raw[-_END_BYTES:])
+        if before is None or behind is None or before.keys() & behind.keys():
+            return None
+        if not {"total_usage", "tool_calls_count"} <= behind.keys() | before.keys():
+            return None
+        try:
+            return self.read(b"", {**before, "messages": [], **behind})
+        except Unreadable:
+            # The whole tells what is wrong, once it is opened.
+            return None
 
     def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:
         """Give the messages block by block."""
