@@ -281,8 +281,23 @@ def test_random_checkpoints_survive_both_ways(written: dict[str, Any]):
     assert again.encode() == raw
     checkpoint = read_checkpoint(raw)
     assert checkpoint.calls == (
-        PendingCall(written["tool_name"], written["arguments"], written["tool_id"]),
+        PendingCall(
+            written["tool_name"],
+            written["arguments"],
+            written["tool_id"],
+            identity=identity_of(written),
+        ),
     )
+
+
+def identity_of(written):
+    """What lc-agents itself knows a call by: its own id, else where in its run it stands."""
+    if written["tool_id"]:
+        return [written.get("trace_id"), written["tool_id"]]
+    if not written.get("trace_id"):
+        return None
+    place = [written["trace_id"], written["iteration"], written["tool_calls_consumed"]]
+    return [*place, written["tool_name"], written["arguments"]]
 
 
 # --- the agent's side -------------------------------------------------------------------------

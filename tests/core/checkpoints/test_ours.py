@@ -1,11 +1,14 @@
 """Checkpoints that Lineclear's own agents leave in another system's form."""
 
+import json
+
 import pytest
 
-from lineclear.core.checkpoints.model import Counters, Usage
-from lineclear.core.checkpoints.ours import Reported, reported
+from lineclear.core.checkpoints.model import Counters, Reported, Usage
+from lineclear.core.checkpoints.ours import as_written, reported
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from tests.core.checkpoints.a3s_samples import a3s_document
+from tests.core.checkpoints.starweaver_samples import starweaver_document
 
 WRITTEN = Reported(15, Usage(10, 5, 4))
 BLOCK = {
@@ -17,31 +20,53 @@ BLOCK = {
 
 
 def test_what_an_agent_does_not_report_is_not_zero():
-    told = reported(BLOCK, WRITTEN)
-    assert (told.tokens, told.usage) == (None, Usage(None, None, None))
-    assert told.limits == Counters(10, None, 5000)
+    told = reported(BLOCK)
+    assert told == Reported(None, Usage(None, None, None), Counters(10, None, 5000))
 
 
 @pytest.mark.parametrize("block", [None, [], {}, {"usage": 3}, "x"])
 def test_without_a_block_the_systems_own_figures_stand(block):
-    assert reported(block, WRITTEN) == WRITTEN
+    assert reported(block) is None
+    assert as_written(WRITTEN, None) == WRITTEN
 
 
 @pytest.mark.parametrize("odd", [-1, 1.5, True, "7", {}])
 def test_odd_figures_in_a_block_are_no_figures(odd):
-    assert reported({"tokens": odd, "usage": {"tokens_in": odd}, "limits": odd}, WRITTEN) == (
+    assert reported({"tokens": odd, "usage": {"tokens_in": odd}, "limits": odd}) == (
         Reported(None, Usage(None, None, None))
     )
 
 
-def test_a_loop_checkpoint_with_a_block_tells_so():
-    import json
+def test_a_block_that_anybody_may_have_written_hides_no_figure_and_sets_no_limit():
+    forged = reported({**BLOCK, "tokens": 1, "usage": {"tokens_in": 1, "tokens_out": 2}})
+    assert as_written(WRITTEN, forged) == WRITTEN
+    # What a system requires and an agent has not, is written 0: that it says so hides nothing.
+    unknown = as_written(Reported(0, Usage(0, 3, 0)), reported(BLOCK))
+    assert unknown == Reported(None, Usage(None, 3, None))
 
-    read = read_checkpoint(json.dumps(a3s_document(lineclear=BLOCK)).encode())
-    assert read.counters.tokens is None
-    assert read.limits.tokens == 5000
-    assert "extra_field" not in read.warnings
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        a3s_document(lineclear=BLOCK),
+        starweaver_document(metadata={"lineclear": {"run": BLOCK}}),
+    ],
+)
+def test_a_checkpoint_with_a_block_is_believed_only_as_one_of_ours(document):
+    theirs = read_checkpoint(json.dumps(document).encode())
+    assert "extra_field" not in theirs.warnings
+    assert (theirs.counters.tokens, theirs.limits) != (None, Counters(10, None, 5000))
+    assert theirs.counters.tokens in (15, 150)
+    assert theirs.usage is not None
+    assert theirs.usage.tokens_in in (10, 120)
+    assert theirs.limits == Counters()
+    ours = theirs.believed()
+    assert (ours.counters.tokens, ours.limits) == (None, Counters(10, None, 5000))
+    assert ours.usage == Usage()
+
+
+def test_an_unknown_key_is_told():
     theirs = read_checkpoint(json.dumps(a3s_document(other=1)).encode())
     assert theirs.counters.tokens == 15
-    assert theirs.limits == Counters()
+    assert theirs.believed() == theirs
     assert "extra_field" in theirs.warnings

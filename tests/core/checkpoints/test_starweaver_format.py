@@ -61,6 +61,7 @@ def test_a_waiting_run_has_a_call_to_decide():
             tool_id="call_1",
             item="call_1",
             reason="shell commands need approval",
+            identity=["run_00000000-0000-4000-8000-000000000002", "call_1"],
         ),
     )
     assert not checkpoint.resumable
@@ -190,6 +191,9 @@ def test_arguments_that_are_no_json_are_shown_as_their_text():
         ([approval("a")], [deferred("a")]),
         ([approval("b")], [deferred("")]),
         ([approval("b")], [deferred("d"), deferred("d")]),
+        # A decision may name a call as approval_<run>_<call>, too.
+        ([approval("c1"), approval("approval_run_1_c1")], []),
+        ([approval("approval_run_1_c1")], [deferred("c1")]),
     ],
 )
 def test_calls_that_no_decision_could_tell_apart_are_refused(
@@ -198,6 +202,13 @@ def test_calls_that_no_decision_could_tell_apart_are_refused(
     why = refused(waiting_state(*approvals, deferred_tool_returns=more))
     assert why.code == "ambiguous_call_ids"
     assert str(why).endswith(".")
+
+
+def test_a_longer_id_that_names_no_other_call_is_an_id():
+    ids = ["approval_run_1_c1", "c2", "approval_run_2_c2"]
+    found = read(waiting_state(*map(approval, ids))).calls
+    assert [one.item for one in found] == ids
+    assert found[0].identity == ["run_1", "approval_run_1_c1"]
 
 
 def test_repeated_ids_of_calls_that_are_over_do_not_matter():
@@ -237,15 +248,15 @@ def test_an_enveloped_checkpoint_has_the_same_calls():
 @pytest.mark.parametrize(
     "status, resumable",
     [
-        ("starting", False),
-        ("running", False),
-        ("waiting", False),
+        ("starting", True),
+        ("running", True),
+        ("waiting", True),
         ("completed", False),
         ("failed", True),
         ("cancelled", False),
     ],
 )
-def test_a_failed_run_is_resumable_and_others_only_stand(status: str, resumable: bool):
+def test_a_run_that_is_not_over_is_resumable_once_it_does_not_run(status: str, resumable: bool):
     checkpoint = read(state_document(status=status))
     assert checkpoint.resumable is resumable
     assert checkpoint.calls == ()
@@ -294,10 +305,10 @@ def test_a_failed_run_tells_where_it_stopped():
     assert fixture("v041_run_failed").resumable
 
 
-def test_a_run_before_its_tool_only_stands():
+def test_a_run_before_its_tool_asks_for_nothing():
     checkpoint = fixture("v041_tool_call_before")
     assert checkpoint.calls == ()
-    assert not checkpoint.resumable
+    assert checkpoint.resumable
     assert checkpoint.position is not None
     assert checkpoint.position.node == "tool_call"
     assert ("Tool call batch", "tool_batch_1") in checkpoint.position.cursors

@@ -252,7 +252,14 @@ class LcAgents(Format):
             raw=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
             document=document,
-            calls=(PendingCall(approval.tool_name, approval.arguments, approval.tool_id),),
+            calls=(
+                PendingCall(
+                    approval.tool_name,
+                    approval.arguments,
+                    approval.tool_id,
+                    identity=_identity(approval),
+                ),
+            ),
             steps=tuple(map(_step, approval.steps)),
             inputs=approval.inputs,
             counters=Counters(
@@ -286,6 +293,16 @@ class LcAgents(Format):
     def arguments_path(self) -> tuple[str, ...]:
         """The arguments stand directly in the document."""
         return ("arguments",)
+
+
+def _identity(approval: PendingApproval) -> Json:
+    """Name a call by its run and its own id (from 0.25), else by where in its run it stands."""
+    if approval.tool_id:
+        return [approval.trace_id, approval.tool_id]
+    if not approval.trace_id:
+        return None
+    asked = [approval.tool_name, approval.arguments]
+    return [approval.trace_id, approval.iteration, approval.tool_calls_consumed, *asked]
 
 
 def _step(step: AgentStep) -> Step:

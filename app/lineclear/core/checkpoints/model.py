@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
 Json = Any
@@ -49,6 +49,15 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reported:
+    """What a checkpoint tells of tokens and limits; None where nothing is told."""
+
+    tokens: int | None
+    usage: Usage
+    limits: Counters = Counters()
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One finished step of the run: what was called and what came back, both untrusted text."""
 
@@ -76,6 +85,9 @@ class PendingCall:
     """Empty, or what the system calls this call in its decisions where that is not `item`."""
     warnings: tuple[str, ...] = ()
     """Codes about this call that its checkpoint alone tells: `arguments_differ` ..."""
+    identity: Json = None
+    """What its system knows this call by, however often a checkpoint of it is written; None where
+    only its content tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,8 @@ class Checkpoint:
     counters: Counters = Counters()
     limits: Counters = Counters()
     usage: Usage | None = None
+    ours: Reported | None = None
+    """What it says as a checkpoint of Lineclear's own agents; only one in our store is one."""
     trace_id: str | None = None
     position: Position | None = None
     """None in a system that says nothing of it."""
@@ -171,6 +185,13 @@ class Checkpoint:
         """Enter the calls by item, the first of a name: each of many is looked up by it."""
         by_item = {call.item: call for call in reversed(self.calls)}
         object.__setattr__(self, "_by_item", by_item)
+
+    def believed(self) -> Checkpoint:
+        """Give it with the figures that it says as one of ours, for one that is."""
+        if self.ours is None:
+            return self
+        counters = replace(self.counters, tokens=self.ours.tokens)
+        return replace(self, counters=counters, limits=self.ours.limits, usage=self.ours.usage)
 
     def call_of(self, item: str) -> PendingCall | None:
         """Give the call that ITEM names; None where there is none."""

@@ -6,28 +6,24 @@ limits of a run no other system writes at all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-from lineclear.core.checkpoints.model import Counters, Json, Usage
+from lineclear.core.checkpoints.model import Counters, Json, Reported, Usage
 
 BLOCK: Final = "lineclear"
 """The block's key: of the document, or of what a system keeps as metadata."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reported:
-    """What a checkpoint tells of tokens and limits; None where nothing is told."""
-
-    tokens: int | None
-    usage: Usage
-    limits: Counters = Counters()
+def block_of(holder: Json) -> dict[str, Json]:
+    """Give the block in what holds it, {} where there is none."""
+    block = holder.get(BLOCK) if isinstance(holder, dict) else None
+    return block if isinstance(block, dict) else {}
 
 
-def reported(block: Json, written: Reported) -> Reported:
-    """Give what the block tells, or what the system itself has WRITTEN where there is no block."""
+def reported(block: Json) -> Reported | None:
+    """Give what the block tells; None where there is no block."""
     if not isinstance(block, dict) or not isinstance(block.get("usage"), dict):
-        return written
+        return None
     kinds, limits = block["usage"], block.get("limits")
     return Reported(
         _count(block, "tokens"),
@@ -36,6 +32,25 @@ def reported(block: Json, written: Reported) -> Reported:
             _count(limits, "iteration"), _count(limits, "tool_calls"), _count(limits, "tokens")
         ),
     )
+
+
+def as_written(written: Reported, ours: Reported | None) -> Reported:
+    """Give what a system itself has WRITTEN, whatever a block in it says.
+
+    Anybody can write such a block, so it hides no figure and sets no limit. Only a 0 of which it
+    says that it is not known is none.
+    """
+    if ours is None:
+        return written
+    kinds = (
+        _unless_unknown(getattr(written.usage, name), getattr(ours.usage, name))
+        for name in ("tokens_in", "tokens_out", "cache")
+    )
+    return Reported(_unless_unknown(written.tokens, ours.tokens), Usage(*kinds), written.limits)
+
+
+def _unless_unknown(written: int | None, said: int | None) -> int | None:
+    return None if written == 0 and said is None else written
 
 
 def _count(found: Json, key: str) -> int | None:

@@ -46,7 +46,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
         "twin": "The same call also waits, runs, or may have run.",
         "may_be_running": "It may still be running: this file cannot tell.",
-        "handed_over_before": "A resume with an earlier answer to this failed; it may have run.",
+        "handed_over_before": "An earlier answer to this call was handed over; it may have run.",
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },

@@ -127,7 +127,7 @@ def show_kept(store: Store, path: Path) -> Shown:
     Raises Unreadable.
     """
     file = _read_in(store, path)
-    checkpoint = read_checkpoint(file.raw, name=path.name)
+    checkpoint = read_checkpoint(file.raw, name=path.name).believed()
     return Shown(
         store=store.path,
         seq=None,

@@ -41,11 +41,12 @@ from lineclear.core.checkpoints.model import (
     Json,
     PendingCall,
     Position,
+    Reported,
     Section,
     Step,
     Usage,
 )
-from lineclear.core.checkpoints.ours import BLOCK, Reported, reported
+from lineclear.core.checkpoints.ours import BLOCK, as_written, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
@@ -102,13 +103,9 @@ class A3s(Format):
         """Validate and normalise; raises Unreadable as `LoopCheckpoint.from_document` does."""
         checkpoint = LoopCheckpoint.from_document(document)
         usage = checkpoint.total_usage
-        told = reported(
-            (checkpoint.model_extra or {}).get(BLOCK),
-            Reported(
-                usage.total_tokens,
-                Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens),
-            ),
-        )
+        ours = reported((checkpoint.model_extra or {}).get(BLOCK))
+        kinds = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens)
+        told = as_written(Reported(usage.total_tokens, kinds), ours)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -118,6 +115,7 @@ class A3s(Format):
             counters=Counters(checkpoint.turn, checkpoint.tool_calls_count, told.tokens),
             limits=told.limits,
             usage=told.usage,
+            ours=ours,
             position=Position(
                 run_id=checkpoint.run_id,
                 step=checkpoint.turn,

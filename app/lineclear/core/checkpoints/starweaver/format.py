@@ -17,10 +17,11 @@ from lineclear.core.checkpoints.model import (
     Json,
     PendingCall,
     Position,
+    Reported,
     Section,
     Usage,
 )
-from lineclear.core.checkpoints.ours import BLOCK, Reported, reported
+from lineclear.core.checkpoints.ours import as_written, block_of, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.starweaver.checkpoint import (
     AgentCheckpoint,
@@ -75,15 +76,9 @@ class Starweaver(Format):
         state = checkpoint.state
         usage = state.usage
         calls = pending_calls(state)
-        ours = checkpoint.metadata.get(BLOCK)
-        told = reported(
-            ours.get("run") if isinstance(ours, dict) else None,
-            Reported(
-                usage.total_tokens,
-                Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens),
-            ),
-        )
-        stopped = state.status is RunStatus.FAILED or checkpoint.suspended is not None
+        ours = reported(block_of(checkpoint.metadata).get("run"))
+        kinds = Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens)
+        told = as_written(Reported(usage.total_tokens, kinds), ours)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -98,9 +93,11 @@ class Starweaver(Format):
             ),
             limits=told.limits,
             usage=told.usage,
+            ours=ours,
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
-            resumable=stopped and not calls and state.status not in _OVER,
+            # No status tells a run that goes on from one whose process died.
+            resumable=not calls and state.status not in _OVER,
             unfinished=state.status not in _OVER,
             warnings=_document_warnings(checkpoint),
         )

@@ -102,7 +102,7 @@ class AgentHitlResults(Record):
             raise AgentHitlError(
                 f"Run '{run}' waits, but has no pending calls.", code="no_pending_hitl"
             )
-        prefix = f"approval_{state.run_id}_"
+        prefix = approval_id(state, "")
         approvals = _once(
             (key.removeprefix(prefix), decision) for key, decision in self.approvals.items()
         )
@@ -172,10 +172,15 @@ def deferred_id(state: AgentRunState, tool_call_id: str) -> str:
     return f"deferred_{state.run_id}_{tool_call_id}"
 
 
+def approval_id(state: AgentRunState, tool_call_id: str) -> str:
+    """Give the longer id by which a decision may name a call, too."""
+    return f"approval_{state.run_id}_{tool_call_id}"
+
+
 def approval_key(state: AgentRunState, tool_call_id: str) -> str:
     """Give the key for a call's decision: its id, unless that would be taken for a longer one."""
-    prefix = f"approval_{state.run_id}_"
-    return prefix + tool_call_id if tool_call_id.startswith(prefix) else tool_call_id
+    is_long = tool_call_id.startswith(approval_id(state, ""))
+    return approval_id(state, tool_call_id) if is_long else tool_call_id
 
 
 def _once(pairs: Iterable[tuple[str, _T]]) -> dict[str, _T]:

@@ -8,7 +8,7 @@ from typing import Final
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, PendingCall
 from lineclear.core.checkpoints.starweaver.arguments import execution_value
-from lineclear.core.checkpoints.starweaver.hitl import deferred_id
+from lineclear.core.checkpoints.starweaver.hitl import approval_id, deferred_id
 from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolReturnPart
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.text import visible_line
@@ -30,7 +30,7 @@ def pending_calls(state: AgentRunState) -> tuple[PendingCall, ...]:
     _refuse_ambiguous(state)
     batch = state.calls_by_id()
     calls = (
-        *(_approval(part, batch) for part in state.pending_approval_tool_returns),
+        *(_approval(state, part, batch) for part in state.pending_approval_tool_returns),
         *(_deferred(state, part, batch) for part in state.deferred_tool_returns),
     )
     for call in calls:
@@ -38,7 +38,9 @@ def pending_calls(state: AgentRunState) -> tuple[PendingCall, ...]:
     return calls
 
 
-def _approval(part: ToolReturnPart, batch: dict[str, ToolCallPart]) -> PendingCall:
+def _approval(
+    state: AgentRunState, part: ToolReturnPart, batch: dict[str, ToolCallPart]
+) -> PendingCall:
     """Show what an approval runs: the batch's call with this id, not what the request says."""
     asked = part.metadata.get("approval")
     asked = asked if isinstance(asked, dict) else {}
@@ -63,6 +65,7 @@ def _approval(part: ToolReturnPart, batch: dict[str, ToolCallPart]) -> PendingCa
         arguments=arguments,
         tool_id=part.tool_call_id,
         item=part.tool_call_id,
+        identity=[state.run_id, part.tool_call_id],
         reason=reason if isinstance(reason, str) else None,
         warnings=warnings,
     )
@@ -82,6 +85,7 @@ def _deferred(
         arguments=request,
         tool_id=part.tool_call_id,
         item=part.tool_call_id,
+        identity=[state.run_id, part.tool_call_id],
         kind="deferred",
         reason=reason if isinstance(reason, str) else None,
         native_id=deferred_id(state, part.tool_call_id),
@@ -95,12 +99,14 @@ def _refuse_ambiguous(state: AgentRunState) -> None:
         raise Unreadable(
             "ambiguous_call_ids", "A call that waits has no id, so no decision could name it."
         )
-    twice = next((call_id for call_id, times in Counter(ids).items() if times > 1), None)
+    # A decision may name a call by the longer id too, so that must be no other call's own.
+    longer = {approval_id(state, call_id) for call_id in ids}
+    twice = next((one for one, times in Counter(ids).items() if times > 1 or one in longer), None)
     if twice is not None:
         raise Unreadable(
             "ambiguous_call_ids",
-            f"Several calls that wait have the id '{visible_line(twice, 40)}', so a decision on one"
-            " would be taken for all.",
+            f"The id '{visible_line(twice, 40)}' names several calls that wait, so a decision on"
+            " one would be taken for all.",
         )
 
 
