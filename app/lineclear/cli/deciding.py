@@ -46,8 +46,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     match options.command:
         case "take-back":
             with recording.decided(settings, detail.row, None, terminal):
-                deciding.take_back(detail, settings)
-            _tell(options, terminal, detail, "Taken back: nothing runs.", {"taken_back": True})
+                void = deciding.take_back(detail, settings)
+            told = f"Taken back: nothing runs.{_also_void(void)}"
+            _tell(options, terminal, detail, told, {"taken_back": True, "also_void": void})
         case "answer":
             _answer(options, terminal, settings, detail, arguments)
         case "resolve":
@@ -55,6 +56,15 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         case _:
             _decide(options, terminal, settings, detail, arguments)
     return Exit.DONE
+
+
+def _also_void(others: int) -> str:
+    """Tell of decisions that ended with one that was taken back, "" where there are none."""
+    if not others:
+        return ""
+    what = "decision on another call" if others == 1 else f"decisions on {others} other calls"
+    is_void = "is" if others == 1 else "are"
+    return f" The {what} of its run {is_void} void too: all its calls are asked anew."
 
 
 def _check_words(options: argparse.Namespace) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,14 @@ from lineclear.core.inbox.deciding import Origin, answer, decide, take_back
 from lineclear.core.inbox.launch import relaunch, run_claimed
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.decide import take_back as ledger_take_back
+from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.handover import hand_over
+from lineclear.core.ledger.records import Revocation, Revoked, new_nonce
 from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Store
 from tests import badinputs
 from tests.core.checkpoints.starweaver_samples import (
     approval,
@@ -202,6 +209,84 @@ def test_with_an_approval_taken_back_the_run_is_not_resumed_and_all_is_asked_ane
         with pytest.raises(Refusal) as refused:
             run_claimed(source / "web", row.id, settings)
         assert refused.value.code == "held"
+
+
+def test_results_are_gone_once_an_approval_in_them_was_taken_back(source):
+    path = left(source, wait_for_result=False)
+    settings = command(source, "-c", "")
+    say(settings, "call_1")
+    say(settings, "call_2", "deny", reason="no")
+    assert len(results_of(source)) == 1
+    detail = read_detail(rows(settings)["call_1"])
+    assert take_back(detail, settings) == 1
+    assert results_of(source) == []
+    assert waiting_states(settings) == [State.PENDING, State.PENDING]
+    assert results_of(source) == []
+    # The next answers are handed over under a name of their own.
+    for row in [row for row in scan_once(settings, settings.sources) if not row.closed]:
+        decide(read_detail(row), Verdict("approve"), Origin.CLICK, settings, despite=DESPITE)
+    (results,) = results_of_any_attempt(source)
+    assert results.name.endswith(".results-2.json")
+    row = next(row for row in scan_once(settings, settings.sources) if not row.closed)
+    detail = read_detail(row)
+    path.unlink()
+    # It stands in nobody's way that the checkpoint is gone.
+    take_back(detail, settings)
+    assert results_of_any_attempt(source) == []
+
+
+def waiting_states(settings) -> list[State]:
+    return [row.state for row in scan_once(settings, settings.sources) if not row.closed]
+
+
+def results_of_any_attempt(source: Path) -> list[Path]:
+    return list((source / "web" / ".approvals").glob("*.results*.json"))
+
+
+def test_results_go_away_that_a_killed_taking_back_left(source):
+    left(source, wait_for_result=False)
+    settings = command(source, "-c", "")
+    say(settings, "call_1")
+    say(settings, "call_2")
+    (results,) = results_of(source)
+    row = rows(settings)["call_1"]
+    with Store.open(row.store) as store:
+        revoked = Revoked(
+            v=1, nonce=new_nonce(), revoked=Revocation(by=this_person("bob"), at=read_now().wall)
+        )
+        store.commit("start", None, row.id, revoked.encode())
+    assert results.exists()
+    scan_once(settings, settings.sources)
+    assert not results.exists()
+
+
+def test_whoever_puts_results_together_meanwhile_leaves_none(source):
+    left(source, wait_for_result=False)
+    settings = command(source, "-c", "")
+    for _ in range(12):
+        shown = []
+        for row in [row for row in scan_once(settings, settings.sources) if not row.closed]:
+            detail = read_detail(row)
+            decide(detail, Verdict("approve"), Origin.CLICK, settings, despite=DESPITE)
+            shown.append(detail.shown)
+        for path in results_of_any_attempt(source):
+            path.unlink()
+        barrier = threading.Barrier(3)
+
+        def put_together(call, barrier):
+            with Store.open(call.store) as store:
+                barrier.wait()
+                hand_over(store, call)
+
+        threads = [threading.Thread(target=put_together, args=(call, barrier)) for call in shown]
+        for thread in threads:
+            thread.start()
+        with Store.open(shown[0].store) as store:
+            barrier.wait()
+            ledger_take_back(store, shown[0], this_person("bob"))
+        for thread in threads:
+            thread.join()
+        assert results_of_any_attempt(source) == []
 
 
 def test_a_call_that_runs_elsewhere_takes_an_answer_only(source):

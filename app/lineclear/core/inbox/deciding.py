@@ -18,6 +18,7 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import decide as ledger
+from lineclear.core.ledger import handover
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.liveness import Process
@@ -164,14 +165,17 @@ def answer(
     return decide(detail, verdict, origin, settings, despite=despite)
 
 
-def take_back(detail: Detail, settings: Settings) -> None:
+def take_back(detail: Detail, settings: Settings) -> int:
     """Take an approval back that nobody picked up.
 
-    Raises Refusal (`picked_up`, `not_approved`), NotConfirmed.
+    Gives how many decisions on other calls of its run are void with it, where they count only
+    together. Raises Refusal (`picked_up`, `not_approved`), NotConfirmed.
     """
     shown = _shown(detail)
     with Store.open(shown.store) as store:
+        others = handover.decided_beside(store, shown)
         ledger.take_back(store, shown, operator(settings))
+    return others
 
 
 def resolve(detail: Detail, resolution: str, note: str | None, settings: Settings) -> Outcome:

@@ -19,7 +19,7 @@ from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
-from lineclear.core.ledger.handover import hand_over, takes_together
+from lineclear.core.ledger.handover import hand_over, takes_together, void_results
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
@@ -116,6 +116,7 @@ def _hand_over(store: Store, shown: Shown) -> None:
 def take_back(store: Store, shown: Shown, by: Person) -> None:
     """Revoke an approval that nobody picked up, by winning the start slot.
 
+    Results that it was handed over in are gone on return, so that nobody acts on them later.
     Raises Refusal (`picked_up`, `not_approved`, `store_moved`), NotConfirmed.
     """
     _refuse_other_store(store, shown)
@@ -133,12 +134,14 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
                 f"{_tool(shown)} was picked up before it could be taken back.", code="picked_up"
             )
         # Somebody else took it back, perhaps without coming as far as the outcome.
+        void_results(store, shown)
         settle_revoked(store, shown, first)
         who = visible_line(first.revoked.by.name, 40)
         raise Refusal(
             f"{_tool(shown)} was already taken back by {who} at {local_time(first.revoked.at)}.",
             code="not_approved",
         )
+    void_results(store, shown)
     settle_revoked(store, shown, revoked)
 
 

@@ -80,14 +80,18 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
     if shown.file is None or store.ledger_fd is None:
         return None
     decided: dict[str, Any] = {}
+    name = results_name(shown.sha256, shown.attempt)
     for call in calls:
         decision = _decision(store, call)
         if decision is None:
+            if _taken_back(store, call):
+                # Whoever took it back may have been killed before the results were gone.
+                store.remove_results(name)
             return None
         decided[call.item] = decision.native
     results = FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided)
     data = jsontext.pretty(results)
-    path = store.path / APPROVALS / results_name(shown.sha256, shown.attempt)
+    path = store.path / APPROVALS / name
     if _standing(store, path.name) != data:
         # Nobody may act on decisions that a power loss could take back.
         store.sync()
@@ -96,7 +100,36 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
                 f"{visible_line(str(path))} does not say what was decided; look who wrote it.",
                 code="damaged",
             )
+        if any(_taken_back(store, call) for call in calls):
+            # Since it was looked at: who took it back may have looked for the results before.
+            store.remove_results(name)
+            return None
     return Handover(path, calls)
+
+
+def decided_beside(store: Store, shown: Shown) -> int:
+    """Count the other calls of a checkpoint whose decisions count only together with this one's."""
+    if not takes_together(shown) or store.ledger_fd is None:
+        return 0
+    others = (call for call in siblings(shown) if call.aid != shown.aid)
+    return sum(_decision(store, call) is not None for call in others)
+
+
+def void_results(store: Store, shown: Shown) -> None:
+    """Take the results away that one of these calls is part of, after it was taken back.
+
+    Whoever commits them looks afterwards whether a call was taken back, and takes them away too: so
+    none stand once both have returned. Raises NotConfirmed.
+    """
+    if not takes_together(shown):
+        return
+    if shown.file is not None:
+        store.remove_results(results_name(shown.sha256, shown.attempt))
+        return
+    # The checkpoint is gone, and with it which attempt it stood at.
+    for name in store.results_names():
+        if name.startswith(f"{shown.sha256[:32]}."):
+            store.remove_results(name)
 
 
 def _decision(store: Store, call: Shown) -> Decision | None:
@@ -116,6 +149,15 @@ def _decision(store: Store, call: Shown) -> Decision | None:
             raise
         return decision if why.code == "absent" else None
     return None if isinstance(start, Revoked) else decision
+
+
+def _taken_back(store: Store, call: Shown) -> bool:
+    try:
+        return isinstance(store.reader.start(None, call.aid), Revoked)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return False
 
 
 def _standing(store: Store, name: str) -> bytes | None:

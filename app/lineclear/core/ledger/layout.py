@@ -15,6 +15,7 @@ FORMAT = "FORMAT"
 CLAIMED = "claimed"
 RUN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(@[a-z0-9][a-z0-9._-]{0,63})?")
 LANE_NAME = re.compile(r"[1-9][0-9]{0,5}")
+RESULTS_NAME = re.compile(r"[0-9a-f]{32}\.results(-[1-9][0-9]{0,5})?\.json")
 TEMPORARY_NAME = re.compile(r"\.tmp\.[0-9a-f]{32}")
 """A file that is private to its writer until it is linked; one that stays was left by a kill."""
 

@@ -31,6 +31,7 @@ from lineclear.core.ledger.layout import (
     APPROVALS,
     FORMAT,
     PENDING,
+    RESULTS_NAME,
     RecordKind,
     RecordName,
     parse_name,
@@ -245,6 +246,32 @@ class Store:
         if self._ledger_fd == _NO_FOLDER:
             raise StoreRefused(f"{self._shown()} has no ledger yet.", code="no_ledger")
         return commit(self._ledger_fd, name, data, mode=self._file_mode)
+
+    def remove_results(self, name: str) -> None:
+        """Take results away that must not be acted on any more; durable, also if there are none.
+
+        Raises NotConfirmed.
+        """
+        if self._ledger_fd == _NO_FOLDER:
+            return
+        try:
+            os.unlink(name, dir_fd=self._ledger_fd)
+        except FileNotFoundError:
+            pass
+        except OSError as why:
+            place = visible_line(str(self.path / APPROVALS / name))
+            raise NotConfirmed(
+                f"Not confirmed: {oserrors.reason(why)}, so {place} still says what was approved;"
+                f" {oserrors.cure(why)} and remove it."
+            ) from why
+        self.sync()
+
+    def results_names(self) -> list[str]:
+        """List the files of `.approvals` that may hold results."""
+        if self._ledger_fd == _NO_FOLDER:
+            return []
+        names = names_in(self._ledger_fd, self.path / APPROVALS)
+        return [name for name in names if RESULTS_NAME.fullmatch(name)]
 
     def project(self, raw: bytes) -> None:
         """Make pending.json equal RAW, unless it is already."""
