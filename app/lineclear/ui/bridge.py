@@ -88,6 +88,7 @@ class Bridge(QObject):
         self._loop = asyncio.get_running_loop()
         self._only = tuple(SourceSetting(path=path) for path in only)
         self._changing = asyncio.Lock()
+        self._stopping = False
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
         self._told.connect(self.recorded, Qt.ConnectionType.QueuedConnection)
@@ -119,8 +120,9 @@ class Bridge(QObject):
         self._watcher.start()
 
     def _tell(self, news: News) -> None:
-        # In the recorder's thread.
-        self._told.emit(news)
+        # In the recorder's thread, which may outlive what would hear of it.
+        if not self._stopping:
+            self._told.emit(news)
 
     def _publish(self, diff: Diff) -> None:
         # In the watcher's thread: the queued signal is the way over.
@@ -135,6 +137,7 @@ class Bridge(QObject):
 
     async def stop(self) -> None:
         """Stop watching and end the threads; what was begun is finished."""
+        self._stopping = True
         await self._loop.run_in_executor(None, self._watcher.stop)
         self._readers.shutdown(wait=False, cancel_futures=True)
         await self._loop.run_in_executor(None, self._writers.shutdown)
