@@ -601,3 +601,20 @@ def test_caches_that_are_not_told_are_no_zero():
     used = next(dict(one.facts) for one in sections if one.title == "Used so far")
     assert used.keys() == {"Requests to the model", "Tokens read from a cache"}
     assert used["Tokens read from a cache"] == 7
+
+
+# --- what each answer took --------------------------------------------------------------------
+
+
+def test_each_answer_tells_its_tokens():
+    assert fixture("v041_waiting_medium_40_steps").spent == (150,) * 41
+
+
+def test_without_a_count_of_every_answer_there_is_none():
+    document = json.loads(
+        (FIXTURES / "starweaver" / "v041_waiting_medium_40_steps.json").read_bytes()
+    )
+    answers = [one for one in document["state"]["message_history"] if "usage" in one]
+    del answers[3]["usage"]
+    assert read_checkpoint(raw(document)).spent == ()
+    assert fixture("v041_run_start").spent == ()

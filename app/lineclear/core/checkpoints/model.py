@@ -164,6 +164,8 @@ class Checkpoint:
     counters: Counters = Counters()
     limits: Counters = Counters()
     usage: Usage | None = None
+    spent: tuple[int, ...] = ()
+    """Tokens of each answer of the model, in order; empty unless every one is reported."""
     ours: Reported | None = None
     """What it says as a checkpoint of Lineclear's own agents; only one in our store is one."""
     trace_id: str | None = None

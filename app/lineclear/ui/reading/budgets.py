@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme, words
-from lineclear.ui.labels import ElidedLabel, PlainLabel
+from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip
 
 CARE_SHARE = 0.8
 
@@ -53,6 +53,46 @@ class BudgetBar(QWidget):
         painter.end()
 
 
+class SpentChart(QWidget):
+    """One bar for each answer of the model, the latest at the right; no axis, words tell it."""
+
+    MOST = 32
+
+    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._tokens: tuple[int, ...] = ()
+        self.setFixedSize(QSize(96, 14))
+        look.changed.connect(self.update)
+
+    def show_tokens(self, tokens: tuple[int, ...]) -> None:
+        """Show these, at most the `MOST` latest of them."""
+        self._tokens = tokens[-self.MOST :]
+        if tokens:
+            last, most = words.amount(tokens[-1]), words.amount(max(self._tokens))
+            told = f"Tokens of {words.count(len(tokens), 'answer')}: last {last}, most {most}"
+            self.setAccessibleName(told)
+            self.setToolTip(tooltip(told))
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802
+        """Draw the bars."""
+        if not self._tokens:
+            return
+        painter = QPainter(self)
+        painter.setPen(Qt.PenStyle.NoPen)
+        step = self.width() / self.MOST
+        most = max(self._tokens)
+        left = self.width() - step * len(self._tokens)
+        for place, tokens in enumerate(self._tokens):
+            height = max(1.0, self.height() * tokens / most)
+            latest = place == len(self._tokens) - 1
+            t = self._look.tokens
+            painter.setBrush(QColor(t.accent if latest else t.muted))
+            painter.drawRect(QRectF(left + place * step, self.height() - height, step - 1, height))
+        painter.end()
+
+
 class Budgets(QWidget):
     """Iterations, tool calls and tokens of one row's run, and the tokens by kind."""
 
@@ -84,7 +124,25 @@ class Budgets(QWidget):
             part.addStretch(1)
             line.addLayout(part)
             self._parts.append((bar, label))
+        self.spent = SpentChart(look)
+        self._spent_label = PlainLabel("per answer", name="spent")
+        self._spent_label.setFont(theme.small_font())
+        self._spent_label.setProperty("tone", "muted")
+        chart = QVBoxLayout()
+        chart.setSpacing(2)
+        chart.addWidget(self._spent_label)
+        chart.addWidget(self.spent)
+        chart.addStretch(1)
+        line.addLayout(chart)
         line.addStretch(1)
+        self.show_spent(())
+
+    def show_spent(self, tokens: tuple[int, ...]) -> None:
+        """Show the tokens of each answer of the model; fewer than two make no chart."""
+        shown = len(tokens) > 1
+        self.spent.show_tokens(tokens if shown else ())
+        self.spent.setVisible(shown)
+        self._spent_label.setVisible(shown)
 
     def show_row(self, row: Row) -> None:
         """Show a row's counters against their limits."""

@@ -183,6 +183,7 @@ class ReadingPane(QWidget):
 
     def show_wait(self, told: str = "Reading\u2026") -> None:
         """Say that the row is not read, in the place of what was read of another one."""
+        self.header.budgets.show_spent(())
         self._wait.setText(told)
         self.body.setCurrentWidget(self._wait)
 
@@ -192,6 +193,7 @@ class ReadingPane(QWidget):
         detail = prepared.detail
         checkpoint = detail.checkpoint
         steps = prepared.steps
+        self.header.budgets.show_spent(() if checkpoint is None else checkpoint.spent)
         self.call.show_call(prepared)
         self.tabs.setTabText(0, "Call" if prepared.main is None else prepared.main.title)
         self.show_difference(None)

@@ -34,8 +34,9 @@ from lineclear.core.checkpoints.starweaver.hitl import (
     ExecutionStatus,
     hitl_results,
 )
+from lineclear.core.checkpoints.starweaver.messages import ModelResponse
 from lineclear.core.checkpoints.starweaver.pending import pending_calls
-from lineclear.core.checkpoints.starweaver.run_state import RunStatus
+from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
 from lineclear.core.checkpoints.text import visible_line
 
@@ -93,6 +94,7 @@ class Starweaver(Format):
             ),
             limits=told.limits,
             usage=told.usage,
+            spent=_spent(state),
             ours=ours,
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
@@ -195,6 +197,13 @@ def _result(call: PendingCall, answer: Json, text: str) -> Json:
         response=answer.get("response"),
         metadata={"note": text} if text else {},
     ).document()
+
+
+def _spent(state: AgentRunState) -> tuple[int, ...]:
+    """Give the tokens of each answer; an answer that was written without any has none told."""
+    answers = [one for one in state.message_history if isinstance(one, ModelResponse)]
+    spent = tuple(one.usage.total_tokens for one in answers)
+    return spent if all(spent) else ()
 
 
 def _trace_id(checkpoint: AgentCheckpoint) -> str | None:
