@@ -44,7 +44,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     if built is not None:
         return Release(Path(built).resolve())
     work = tmp_path_factory.mktemp("release")
-    places = ["--output", str(work / "dist"), "--work", str(work / "build")]
+    places = ["--output", str(work / "dist"), "--work", str(work / "build"), "--rounds", "3"]
     done = subprocess.run(
         [sys.executable, str(ROOT / "packaging" / "build.py"), *places, "--no-system-packages"],
         cwd=work,

@@ -285,3 +285,20 @@ def test_a_window_that_the_command_line_opened_remembers_the_operators_library_p
     with opened(desktop, argv, LD_LIBRARY_PATH="/opt/agents/lib") as child:
         told = Path(f"/proc/{child.pid}/environ").read_text().split("\0")
     assert "LD_LIBRARY_PATH_ORIG=/opt/agents/lib" in told
+
+
+@pytest.mark.parametrize("language", [None, "C", "POSIX"])
+def test_it_starts_without_a_word_where_no_language_is_set(bundle, tmp_path, language):
+    hidden = ("LC_ALL", "LC_CTYPE", "LANG", "XDG_RUNTIME_DIR", "LINECLEAR_HOME")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    env |= {"QT_QPA_PLATFORM": "offscreen"} | ({} if language is None else {"LANG": language})
+    done = subprocess.run(
+        [bundle.window, "--self-check"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
