@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
@@ -27,10 +27,10 @@ CONTAINERS |= {ROLE.Window, ROLE.ScrollBar, ROLE.Indicator, ROLE.NoRole, ROLE.Gr
 
 def parts(root: QWidget) -> Iterator[QAccessibleInterface]:
     """Every part of ROOT that is there."""
-    stack = [QAccessible.queryAccessibleInterface(root)]
+    stack: list[QAccessibleInterface | None] = [QAccessible.queryAccessibleInterface(root)]
     while stack:
         part = stack.pop()
-        if not part or not part.isValid() or part.state().invisible:
+        if part is None or not part.isValid() or part.state().invisible:
             continue
         yield part
         stack += [part.child(place) for place in range(part.childCount())]
@@ -41,8 +41,8 @@ def name(part: QAccessibleInterface) -> str:
 
 
 def told(part: QAccessibleInterface) -> str:
-    held = part.object()
-    return f"{part.role().name} {held.objectName() if held else ''!r}"
+    held: QObject | None = part.object()
+    return f"{part.role().name} {'' if held is None else held.objectName()!r}"
 
 
 def names(root: QWidget) -> list[str]:

@@ -267,9 +267,14 @@ def stylesheet(t: Tokens) -> str:
         subcontrol-origin: border; subcontrol-position: top center; width: 7px; height: 7px;
     }}
     QTableCornerButton::section {{ background: {t.base}; border: none; }}
+    QTreeView {{ border: 1px solid transparent; border-radius: 4px; }}
+    QTreeView:focus {{ border: {ring} solid {t.focus}; }}
     QTreeView::item {{ padding: 3px 4px; }}
     QTreeView::item:selected {{ background: {t.selected}; color: {t.text}; }}
-    QPlainTextEdit {{ background: {t.base}; color: {t.text}; border: none; padding: 4px; }}
+    QPlainTextEdit {{
+        background: {t.base}; color: {t.text}; border: 1px solid transparent; padding: 3px;
+    }}
+    QPlainTextEdit:focus {{ border: {ring} solid {t.focus}; border-radius: 4px; }}
     QPlainTextEdit#asked {{ border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; }}
     QPlainTextEdit#reason, QPlainTextEdit#yours, QLineEdit {{
         background: {t.base}; color: {t.text}; border: 1px solid {t.line};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -176,6 +177,10 @@ class TextEditor(QWidget):
             button.pressed_by.connect(lambda _origin, text=text: self._take(text))
             self._ready.insertWidget(place, button)
             self._templates.append(button)
+        # In the order in which they are read.
+        stops = [*self._templates, self.text, self.line, self.lasting, self.button, self.cancel]
+        for before, after in pairwise(stops):
+            QWidget.setTabOrder(before, after)
 
     def _take(self, text: str) -> None:
         """Put a ready text before what was typed, or in the place of another one."""
