@@ -1,3 +1,4 @@
+import gc
 import hashlib
 import json
 import os
@@ -13,10 +14,12 @@ from lineclear.core.checkpoints.model import (
     Json,
     PendingCall,
 )
-from lineclear.core.checkpoints.sniff import FORMATS, counted
+from lineclear.core.checkpoints.sniff import FORMATS, LISTED_WHOLE, counted
 from lineclear.core.checkpoints.sniff import read_checkpoint as read
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES, document, encoded
+from tests.core.checkpoints.a3s_samples import a3s_document
+from tests.core.checkpoints.a3s_samples import raw as encoded_a3s
 
 
 def refusal(raw: bytes) -> Unreadable:
@@ -155,3 +158,19 @@ def test_a_fourth_system_is_one_class_and_one_entry(monkeypatch: pytest.MonkeyPa
 )
 def test_each_system_counts_in_its_own_word(name, counts):
     assert counted(name) == counts
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_large_file_leaves_the_garbage_collector_as_it_was(on):
+    large = encoded_a3s({**a3s_document(), "padding": "x" * LISTED_WHOLE})
+    broken = large[:-1]
+    was = gc.isenabled()
+    try:
+        (gc.enable if on else gc.disable)()
+        assert read(large).system == "a3s"
+        assert gc.isenabled() is on
+        with pytest.raises(Unreadable):
+            read(broken)
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was else gc.disable)()

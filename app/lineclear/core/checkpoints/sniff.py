@@ -10,6 +10,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
 from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Head, Position
+from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
 
 FORMATS: dict[str, Format] = {
@@ -34,6 +35,13 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     `unknown_system`, `misplaced`, `key_mismatch`.
     """
     _refuse_encrypted(raw)
+    if len(raw) <= LISTED_WHOLE:
+        return _read(raw, name)
+    with uncollected():
+        return _read(raw, name)
+
+
+def _read(raw: bytes, name: str | None) -> Checkpoint:
     document = jsontext.parse(raw)
     for system in FORMATS.values():
         if system.looks_like(document):

@@ -49,6 +49,7 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.ours import BLOCK, as_written, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
 
 NAME: Final = "a3s"
@@ -189,16 +190,18 @@ class A3s(Format):
 
     def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:
         """Give the messages block by block."""
-        messages = LoopCheckpoint.from_document(document).messages
-        return tuple(
-            entry
-            for number, message in enumerate(messages, 1)
-            for entry in _entries(number, message)
-        )
+        with uncollected():
+            messages = LoopCheckpoint.from_document(document).messages
+            return tuple(
+                entry
+                for number, message in enumerate(messages, 1)
+                for entry in _entries(number, message)
+            )
 
     def sections(self, document: dict[str, Json]) -> tuple[Section, ...]:
         """Give the convergence guards, the verification reports and the capability binding."""
-        checkpoint = LoopCheckpoint.from_document(document)
+        # The messages are not among it, and are most of it.
+        checkpoint = LoopCheckpoint.from_document({**document, "messages": []})
         guards = checkpoint.convergence.document()
         facts = tuple((_GUARDS.get(key, key), value) for key, value in guards.items())
         found = [Section("Convergence guards", facts)]
