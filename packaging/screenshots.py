@@ -497,8 +497,10 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
 """Scenes on another source than a working day's."""
 
 
-async def picture(app: QApplication, target: Path, name: str, *, dark: bool, size: QSize) -> None:
-    """Make one picture."""
+async def picture(
+    app: QApplication, target: Path, name: str, *, dark: bool, size: QSize, high: bool = False
+) -> None:
+    """Make one picture; HIGH: in high contrast."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LINECLEAR_HOME"] = os.environ["HOME"] = folder
         stage = Stage(Path(folder))
@@ -511,6 +513,7 @@ async def picture(app: QApplication, target: Path, name: str, *, dark: bool, siz
         settings = Settings(sources=(SourceSetting(path=stage.source),), launch=launches)
         bridge = Bridge(settings)
         look = Theme(app, dark=dark)
+        look.follow_desktop(high=high)
         window = MainWindow(bridge, look, tasks, app, demo=name == "demo")
         window.resize(size)
         window.show()
@@ -549,8 +552,10 @@ async def pictures(app: QApplication, options: argparse.Namespace) -> None:
     width, height = (int(part) for part in options.size.split("x"))
     for name in names:
         for look in ("light", "dark"):
-            target = out / f"{name}-{look}.png"
-            await picture(app, target, name, dark=look == "dark", size=QSize(width, height))
+            kind = f"high-{look}" if options.high else look
+            target = out / f"{name}-{kind}.png"
+            size, dark = QSize(width, height), look == "dark"
+            await picture(app, target, name, dark=dark, size=size, high=options.high)
 
 
 def main() -> int:
@@ -560,6 +565,7 @@ def main() -> int:
     )
     parser.add_argument("--all", metavar="DIR", help="every scene, light and dark, into DIR")
     parser.add_argument("--scene", action="append", choices=list(SCENES), help="with --all")
+    parser.add_argument("--high", action="store_true", help="in high contrast")
     parser.add_argument("--size", default="1280x680", metavar="WIDTHxHEIGHT")
     parser.add_argument("--ratio", default="2", help="device pixels per pixel (default: 2)")
     options = parser.parse_args()
