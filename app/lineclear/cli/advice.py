@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from lineclear.cli import wording
 from lineclear.core.checkpoints.text import visible_line
@@ -14,89 +15,149 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 
 NATIVE = "lineclear"
+ON_A_WORD = frozenset({MAY_BE_RUNNING, "handed_over_before"})
+"""Warnings for which a relaunch needs the operator's word."""
+Sources = Sequence[str]
+"""Folders that were given by `--source`: without them the call is not found again."""
 
 
-def after_approval(row: Row) -> str:
+def after_approval(row: Row, sources: Sources = ()) -> str:
     """Tell what an approval of this row brings about."""
     agent = visible_line(row.agent, 80)
+    if row.state is State.HELD:
+        return _while_held(row)
     if row.system != NATIVE:
         return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is waiting and runs it at once."
     if row.resumable_by is None and not row.has_factory:
-        return f"Nothing runs until {agent} is started again. {how_to_go_on(row)}"
-    return f"Nothing runs until {agent} is resumed: {how_to_resume(row)}"
+        return f"Nothing runs until {agent} is started again. {how_to_go_on(row, sources)}"
+    return f"Nothing runs until {agent} is resumed: {how_to_resume(row, sources)}"
 
 
-def after_answer(row: Row) -> str:
+def _while_held(row: Row) -> str:
+    """Tell why a decision on a call of a run is not handed over yet."""
+    if row.reason_code is not None and row.reason:
+        return f"It is recorded, but cannot be handed over: {visible_line(row.reason)}"
+    return "It takes effect once every call of its run is decided and its agent is relaunched."
+
+
+def after_answer(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row gets the result that was given in place of a run."""
     agent = visible_line(row.agent, 80)
+    if row.state is State.HELD:
+        return f"The tool does not run. {_while_held(row)}"
     if row.system != NATIVE:
         return f"The tool does not run. {agent} gets it when it is relaunched."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} gets it at once; the tool does not run."
-    return f"The tool does not run. {agent} gets it when it goes on. {how_to_go_on(row)}"
+    return f"The tool does not run. {agent} gets it when it goes on. {how_to_go_on(row, sources)}"
 
 
-def how_to_go_on(row: Row) -> str:
+def how_to_go_on(row: Row, sources: Sources = ()) -> str:
     """Tell what goes on with a dead agent: a command, or that a person starts it as ever."""
     if row.resumable_by is None and not row.has_factory:
-        return f"Start it as ever, or set the command that does: {how_to_resume(row)}"
-    return f"Go on with it: {how_to_resume(row)}"
+        return f"Start it as ever, or set the command that does: {how_to_resume(row, sources)}"
+    return f"Go on with it: {how_to_resume(row, sources)}"
 
 
-def after_denial(row: Row) -> str:
+def after_denial(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row learns that its call was denied."""
     agent = visible_line(row.agent, 80)
+    if row.state is State.HELD:
+        return f"Nothing runs. {_while_held(row)}"
     if row.system != NATIVE:
         return f"Nothing runs. {agent} is told why when it is relaunched."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is told why."
-    return f"{agent} is told why when it is resumed: {how_to_resume(row)}"
+    return f"{agent} is told why when it is resumed: {how_to_resume(row, sources)}"
 
 
-def how_to_resume(row: Row) -> str:
+def how_to_resume(row: Row, sources: Sources = ()) -> str:
     """Give the command that goes on with a dead agent, by its configured command if it has one.
 
-    Only an executor can be made by a factory; for any other agent its start command is set first.
+    SOURCES are the folders that were given to look in. Only an executor can be made by a factory;
+    for any other agent its start command is set first.
     """
     if row.resumable_by is not None:
-        word = f" --despite {MAY_BE_RUNNING}" if MAY_BE_RUNNING in row.warnings else ""
-        return f"lineclear relaunch {row.id}{word}"
+        word = "".join(f" --despite {code}" for code in row.warnings if code in ON_A_WORD)
+        return _on_call("relaunch", row, sources, word)
     if not row.has_factory:
         agent = shlex.quote(visible_line(row.agent, 80))
         return f"lineclear config set-launch --agent {agent} -- PROGRAM ARGUMENTS"
-    return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"
+    return _resume(row)
 
 
-def next_commands(row: Row) -> Iterator[str]:
+def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
     """Give the commands that make sense for a row now."""
     if row.state is State.PENDING:
-        yield from _decisions(row)
+        yield from _decisions(row, sources)
     elif row.state is State.UNCERTAIN:
-        yield f"lineclear resolve {row.id} --ran --note RESULT"
-        yield f"lineclear resolve {row.id} --not-run --note WHY"
-        yield f"lineclear resolve {row.id} --ask-again"
+        yield _on_call("resolve", row, sources, " --ran --note RESULT")
+        yield _on_call("resolve", row, sources, " --not-run --note WHY")
+        yield _on_call("resolve", row, sources, " --ask-again")
     elif row.state in (State.APPROVED, State.HELD):
-        yield f"lineclear take-back {row.id}"
+        yield _on_call("take-back", row, sources)
         if row.state is not State.HELD:
-            yield from _resumes(row)
+            yield from _resumes(row, sources)
     elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):
-        yield from _resumes(row)
+        yield from _resumes(row, sources)
 
 
-def _decisions(row: Row) -> Iterator[str]:
+def _decisions(row: Row, sources: Sources = ()) -> Iterator[str]:
     if row.kind == "deferred":
-        yield f"lineclear answer {row.id} --status completed --response JSON"
+        yield _on_call("answer", row, sources, " --status completed --response JSON")
         return
     if not any(wording.warning_level(code) is Level.BLOCKED for code in row.warnings):
         despite = "".join(f" --despite {code}" for code in wording.stops(row))
-        yield f"lineclear approve {row.id}{despite}"
-        yield f"lineclear modify {row.id} --arguments JSON{despite}"
-    yield f"lineclear deny {row.id} --reason WHY"
+        yield _on_call("approve", row, sources, f"{despite}")
+        yield _on_call("modify", row, sources, f" --arguments JSON{despite}")
+    yield _on_call("deny", row, sources, " --reason WHY")
 
 
-def _resumes(row: Row) -> Iterator[str]:
+def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
     if row.closed or row.process is Process.ALIVE:
         return
-    yield how_to_resume(row)
+    yield how_to_resume(row, sources)
+
+
+def _on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
+    """Give a command about a call, as it can be typed: in the folders where the call was found."""
+    where = "".join(f" --source {shlex.quote(os.path.abspath(folder))}" for folder in sources)  # noqa: PTH100
+    return f"lineclear {verb} {row.id}{words}{where}"
+
+
+def after_resolution(row: Row, rows: Iterable[Row], sources: Sources = ()) -> str:
+    """Tell what goes on with the agent of a settled call; ROWS is all that stands now.
+
+    The settled call itself is over: what can go on is what its run left beside it, or asks anew.
+    """
+    if row.process in (Process.ALIVE, Process.ELSEWHERE):
+        return ""
+    left = [
+        one
+        for one in rows
+        if one.store == row.store
+        and not one.closed
+        and (row.system == NATIVE or one.run == row.run)
+    ]
+    waiting = next((one for one in left if one.state is State.PENDING), None)
+    if waiting is not None:
+        return f"It is asked anew: {_on_call('show', waiting, sources)}"
+    stopped = next((one for one in left if one.state in _GOES_ON), None)
+    if stopped is not None:
+        return how_to_go_on(stopped, sources)
+    if row.system != NATIVE:
+        return ""
+    if row.has_factory:
+        return f"Go on with it: {_resume(row)}"
+    return f"Start {visible_line(row.agent, 80)} as ever to go on."
+
+
+_GOES_ON = frozenset(
+    {State.RESUMABLE, State.APPROVED, State.DENIED, State.LAPSED, State.EXPIRED, State.WITHDRAWN}
+)
+
+
+def _resume(row: Row) -> str:
+    return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"

@@ -9,19 +9,19 @@ from typing import Any, Final
 
 from lineclear.cli import advice, recording
 from lineclear.cli.exits import Exit, UsageError
-from lineclear.cli.selection import detail_of
+from lineclear.cli.selection import detail_of, rows_of
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import LEVELS
-from lineclear.core.errors import Unreadable
+from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers, deciding
 from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
-from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Record
 
 _LONGEST_TEXT: Final = 20_000
@@ -103,13 +103,24 @@ def _decide(
     verdict = _verdict(options, arguments)
     with recording.decided(settings, detail.row, verdict.nonce, terminal):
         decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
+    row = _row_after(detail)
+    sources = options.sources or ()
     if decision.verdict == "deny":
-        told = f"Denied. {advice.after_denial(detail.row)}"
+        told = f"Denied. {advice.after_denial(row, sources)}"
     elif decision.verdict == "modify":
-        told = f"Approved with other arguments. {advice.after_approval(detail.row)}"
+        told = f"Approved with other arguments. {advice.after_approval(row, sources)}"
     else:
-        told = f"Approved. {advice.after_approval(detail.row)}"
+        told = f"Approved. {advice.after_approval(row, sources)}"
     _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
+
+
+def _row_after(detail: Detail) -> Row:
+    """Give a decided call as it stands now: other calls of its run may keep it from its agent."""
+    try:
+        return read_detail(detail.row).row
+    except LineclearError:
+        # Its agent may have taken all of it away by now.
+        return detail.row
 
 
 def _verdict(options: argparse.Namespace, arguments: Json) -> Verdict:
@@ -128,8 +139,8 @@ def _resolve(
     with recording.decided(settings, detail.row, None, terminal):
         outcome = deciding.resolve(detail, options.resolution, options.note, settings)
     told = _RESOLUTIONS[options.resolution]
-    if detail.row.process is Process.DEAD:
-        told += f" {advice.how_to_go_on(detail.row)}"
+    further = advice.after_resolution(detail.row, rows_of(settings), options.sources or ())
+    told = f"{told} {further}".rstrip()
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
 
 
@@ -144,7 +155,8 @@ def _answer(
     verdict = answers.verdict_of(detail.row, options.status, response, note=options.note)
     with recording.decided(settings, detail.row, verdict.nonce, terminal):
         decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
-    told = f"Answered: {options.status}. {advice.after_answer(detail.row)}"
+    sources = options.sources or ()
+    told = f"Answered: {options.status}. {advice.after_answer(_row_after(detail), sources)}"
     _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
 
 

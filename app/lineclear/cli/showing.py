@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -37,8 +36,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.json(detail_json(detail))
         return Exit.DONE
     _print(detail, terminal, wording.utc_now())
-    again = "".join(f" --source {shlex.quote(folder)}" for folder in options.sources or ())
-    commands = [f"{command}{again}" for command in advice.next_commands(detail.row)]
+    commands = list(advice.next_commands(detail.row, options.sources or ()))
     _print_section(terminal, "Next", commands)
     return Exit.DONE
 
