@@ -120,9 +120,10 @@ class Budgets(QWidget):
             part = QVBoxLayout()
             part.setSpacing(4)
             part.addWidget(label)
-            part.addWidget(bar)
+            # A width of its own, so that it sets none for the words.
+            part.addWidget(bar, 0, Qt.AlignmentFlag.AlignLeft)
             part.addStretch(1)
-            line.addLayout(part)
+            line.addLayout(part, 1)
             self._parts.append((bar, label))
         self.spent = SpentChart(look)
         self._spent_label = PlainLabel("per answer", name="spent")
@@ -134,7 +135,6 @@ class Budgets(QWidget):
         chart.addWidget(self.spent)
         chart.addStretch(1)
         line.addLayout(chart)
-        line.addStretch(1)
         self.show_spent(())
 
     def show_spent(self, tokens: tuple[int, ...]) -> None:
