@@ -26,6 +26,8 @@ from lineclear.core.ledger.records import Record
 
 _LONGEST_TEXT: Final = 20_000
 """Characters of a reason or note, as a decision holds them."""
+_LONGEST_FILE: Final = 16 << 20
+"""Bytes of arguments or an answer: what a decision can hold; a device has no end."""
 _RESOLUTIONS: Final = {
     "ran": "Settled: it ran; the agent gets your note as its result.",
     "not_run": "Settled: it did not run, and the agent is told so.",
@@ -39,8 +41,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     arguments = MISSING
     if options.command == "modify":
         arguments = _json_of("arguments", options.arguments, options.arguments_file)
-    elif options.command == "answer" and (options.response, options.response_file) != (None, None):
-        arguments = _json_of("response", options.response, options.response_file)
+    elif options.command == "answer":
+        arguments = _answer_of(options)
     _check_words(options)
     settings, detail = detail_of(options)
     match options.command:
@@ -67,6 +69,22 @@ def _also_void(others: int) -> str:
     return f" The {what} of its run {is_void} void too: all its calls are asked anew."
 
 
+def _answer_of(options: argparse.Namespace) -> Json:
+    """Give the answer that was typed; one that nobody typed is none, and would be for good."""
+    if options.text is not None:
+        _refuse_no_utf8("--text", options.text)
+        return options.text
+    if (options.response, options.response_file) != (None, None):
+        return _json_of("response", options.response, options.response_file)
+    if options.status is None and not options.empty:
+        raise UsageError(
+            "`answer` needs what the agent gets: `--response JSON`, `--text TEXT` or"
+            " `--response-file FILE`; `--empty` for a call that gave nothing, or `--status failed`"
+            " or `cancelled`."
+        )
+    return MISSING
+
+
 def _check_words(options: argparse.Namespace) -> None:
     """Refuse words that no record could hold, and words that are missing, before anything else."""
     for name in ("note", "reason"):
@@ -86,6 +104,10 @@ def _check_text(flag: str, text: str) -> None:
         raise UsageError(f"`{flag}` is empty.")
     if len(text) > _LONGEST_TEXT:
         raise UsageError(f"`{flag}` takes at most {_LONGEST_TEXT:,} characters.")
+    _refuse_no_utf8(flag, text)
+
+
+def _refuse_no_utf8(flag: str, text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as why:
@@ -116,6 +138,8 @@ def _decide(
 
 def _row_after(detail: Detail) -> Row:
     """Give a decided call as it stands now: other calls of its run may keep it from its agent."""
+    if detail.row.system == advice.NATIVE:
+        return detail.row
     try:
         return read_detail(detail.row).row
     except LineclearError:
@@ -152,11 +176,12 @@ def _answer(
     response: Json,
 ) -> None:
     despite = frozenset(options.despite)
-    verdict = answers.verdict_of(detail.row, options.status, response, note=options.note)
+    status = options.status or answers.COMPLETED
+    verdict = answers.verdict_of(detail.row, status, response, note=options.note)
     with recording.decided(settings, detail.row, verdict.nonce, terminal):
         decision = deciding.decide(detail, verdict, Origin.CLI, settings, despite=despite)
     sources = options.sources or ()
-    told = f"Answered: {options.status}. {advice.after_answer(_row_after(detail), sources)}"
+    told = f"Answered: {status}. {advice.after_answer(_row_after(detail), sources)}"
     _tell(options, terminal, detail, told, {"decision": _record_json(decision)})
 
 
@@ -175,7 +200,13 @@ def _json_of(flag: str, given: str | None, file: str | None) -> Json:
 
 
 def _read_text(name: str, flag: str) -> str:
-    raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    if name == "-":
+        raw = sys.stdin.buffer.read(_LONGEST_FILE + 1)
+    else:
+        with Path(name).open("rb") as file:
+            raw = file.read(_LONGEST_FILE + 1)
+    if len(raw) > _LONGEST_FILE:
+        raise UsageError(f"`{flag}` {name} holds more than {_LONGEST_FILE >> 20} MiB.")
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as why:

@@ -137,6 +137,9 @@ def _look_at_rows(rows: Sequence[Row]) -> Iterator[Finding]:
         elif row.claimed and row.state is State.PENDING:
             told = f"A call of {store} was claimed for a relaunch that never started."
             yield Finding("calls", Level.WARN, told, store)
+        elif row.state is State.HELD and row.reason_code is not None:
+            told = f"Call {row.id[:8]} in {store} is held [{row.reason_code}]: {row.reason or ''}"
+            yield Finding("calls", Level.WARN, told, store)
         elif row.state is State.UNCERTAIN:
             told = f"Call {row.id[:8]} in {store} may have run: lineclear show {row.id[:8]}"
             yield Finding("calls", Level.WARN, told, store)

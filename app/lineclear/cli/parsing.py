@@ -196,12 +196,13 @@ def _deciding(commands: Commands[Parser]) -> None:
     _add_id(answer)
     answer.add_argument(
         "--status",
-        default="completed",
         choices=["completed", "failed", "cancelled"],
-        help="how a call that runs elsewhere ended (default: completed)",
+        help="how a call that runs elsewhere ended (with an answer: completed)",
     )
     response = answer.add_mutually_exclusive_group()
     response.add_argument("--response", metavar="JSON", help="what the agent gets")
+    response.add_argument("--text", metavar="TEXT", help="what the agent gets, as plain text")
+    response.add_argument("--empty", action="store_true", help="it completed and gave nothing")
     response.add_argument(
         "--response-file", metavar="FILE", help="read it from a file, - for standard input"
     )
@@ -241,7 +242,8 @@ def _agents(commands: Commands[Parser]) -> None:
         "resume",
         "go on with an agent that died",
         description="Go on with an agent that died: takes the store's lock, reads the decision,\n"
-        "runs the call at most once and continues the agent's loop.",
+        "runs the call at most once and continues the agent's loop. 0: it came to its end, or\n"
+        "suspended itself as it was told to, which is said; 8: the agent's own error.",
     )
     resume.add_argument("store", metavar="STORE", help="the store, or the agent's run folder")
     resume.add_argument(
@@ -262,8 +264,9 @@ def _agents(commands: Commands[Parser]) -> None:
         "--despite",
         action="append",
         default=[],
-        choices=["may_be_running"],
-        help="may_be_running: you know that nothing runs, which a file alone cannot tell",
+        choices=["may_be_running", "handed_over_before"],
+        help="may_be_running: you know that nothing runs, which a file alone cannot tell;"
+        " handed_over_before: you know that the same call did not run",
     )
     demo = _add(
         commands, "demo", "start pretend agents and open the inbox on them: nothing real runs"

@@ -264,7 +264,7 @@ def test_whoever_puts_results_together_meanwhile_leaves_none(source):
     left(source, wait_for_result=False)
     settings = command(source, "-c", "")
     for _ in range(12):
-        shown = []
+        shown: list[Any] = []
         for row in [row for row in scan_once(settings, settings.sources) if not row.closed]:
             detail = read_detail(row)
             decide(detail, Verdict("approve"), Origin.CLICK, settings, despite=DESPITE)

@@ -17,11 +17,12 @@ from lineclear.core.checkpoints.a3s import file_name
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.errors import MayHaveRun, Refusal, Unreadable
 from lineclear.core.inbox import launch
-from lineclear.core.inbox.deciding import resolve
+from lineclear.core.inbox.deciding import Origin, decide, resolve
 from lineclear.core.inbox.launch import relaunch, run_claimed
 from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from tests import badinputs
@@ -61,7 +62,7 @@ def left(source: Path, **fields: Any) -> Path:
     return badinputs.put(path, json.dumps(document).encode())
 
 
-def left_by_starweaver(source: Path, *, status: str = "failed", suspended: str = "") -> Path:
+def left_by_starweaver(source: Path, *, status: str = "failed", suspended: Any = "") -> Path:
     """A run that failed or was suspended, where its host keeps its checkpoints."""
     metadata = {"lineclear": {"suspended": suspended}} if suspended else {}
     state = state_document(status=status)
@@ -129,7 +130,7 @@ def test_a_failed_or_suspended_run_shows_where_it_stopped(source, status, suspen
     row = only(command(source, "-c", ""))
     assert (row.state, row.process, row.tool) == (State.RESUMABLE, Process.UNKNOWN, None)
     assert row.warnings == ("may_be_running",)
-    assert (row.run, row.counters.iteration, row.counters.tokens) == ("trace-1", 1, 150)
+    assert (row.run, row.counters.iteration, row.counters.tokens) == ("run_1", 1, 150)
     assert row.usage == Usage(120, 30, 12)
     at = row.position
     assert at is not None
@@ -145,20 +146,74 @@ def test_a_failed_or_suspended_run_shows_where_it_stopped(source, status, suspen
     }
 
 
-def test_a_run_that_goes_on_or_is_over_is_not_to_be_resumed(source):
-    path = left_by_starweaver(source, status="running")
-    settings = command(source, "-c", "")
+@pytest.mark.parametrize(
+    "status, suspended",
+    [("running", ""), ("starting", ""), ("waiting", ""), ("running", {"reason": "maintenance"})],
+)
+def test_a_run_that_no_file_can_tell_from_a_dead_one_is_resumed_on_the_word(
+    source, status, suspended
+):
+    left_by_starweaver(source, status=status, suspended=suspended)
+    settings = command(source, "-c", "print('resumed')")
     row = only(settings)
-    assert (row.state, row.process) == (State.RUNNING, Process.UNKNOWN)
+    assert (row.state, row.process) == (State.RESUMABLE, Process.UNKNOWN)
+    assert row.warnings == ("may_be_running",)
     with pytest.raises(Refusal) as refused:
-        relaunch(read_detail(row), settings, despite=WORD)
-    assert refused.value.code == "alive"
-    with pytest.raises(Refusal) as refused:
-        run_claimed(row.store, row.id, settings)
-    assert refused.value.code == "not_resumable"
-    path.unlink()
+        relaunch(read_detail(row), settings)
+    assert refused.value.code == "may_be_running"
+    launched = relaunch(read_detail(row), settings, despite=WORD)
+    until(lambda: only(settings).outcome == "ok")
+    assert launched.log.read_text() == "resumed\n"
+
+
+def test_a_run_that_is_over_is_not_to_be_resumed(source):
     left_by_starweaver(source, status="completed", suspended="too late")
-    assert rows(settings) == []
+    assert rows(command(source, "-c", "")) == []
+
+
+def test_a_run_is_not_resumed_while_a_call_in_its_folder_is_open(source, tmp_path):
+    left(source)
+    ran = tmp_path / "ran"
+    settings = command(source, "-c", f"open({str(ran)!r}, 'a')")
+    pending = badinputs.put(source / "code" / "pending.json", badinputs.encoded())
+
+    def run_row() -> Any:
+        return next(row for row in rows(settings) if row.tool is None)
+
+    def refused() -> str:
+        with pytest.raises(Refusal) as why:
+            relaunch(read_detail(run_row()), settings, despite=WORD)
+        assert why.value.sentence == run_row().reason
+        return why.value.code
+
+    call_row = next(row for row in rows(settings) if row.tool)
+    assert run_row().state is State.RESUMABLE
+    assert run_row().reason == (
+        f"It cannot be resumed while send_money ({call_row.id[:8]}) is open in the same folder;"
+        " settle that first."
+    )
+    assert refused() == "request_open"
+    decide(read_detail(call_row), Verdict("approve"), Origin.CLICK, settings)
+    assert refused() == "request_open"
+    # What cannot be read may be open as well.
+    badinputs.put(pending, b"{")
+    assert refused() == "request_open"
+    assert "pending.json (" in run_row().reason
+    pending.unlink()
+    assert run_row().reason is None
+    relaunch(read_detail(run_row()), settings, despite=WORD)
+    until(ran.exists)
+
+
+def test_a_call_of_another_run_holds_no_run_back(source):
+    left_by_starweaver(source)
+    settings = command(source, "-c", "")
+    other = source / "web" / "other.checkpoint.json"
+    for run_id, code in (("run_2", None), ("run_1", "request_open")):
+        state = waiting_state(run_id=run_id)
+        badinputs.put(other, json.dumps(starweaver_document(state, run_id=run_id)).encode())
+        row = next(row for row in rows(settings) if row.tool is None)
+        assert (row.state, row.reason_code) == (State.RESUMABLE, code)
 
 
 def test_while_its_agent_holds_our_lock_it_runs(source, leave):

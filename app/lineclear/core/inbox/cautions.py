@@ -14,6 +14,8 @@ OLD_AFTER = timedelta(hours=4)
 MAY_BE_RUNNING = "may_be_running"
 """Of a run that left no call to approve: nobody can tell whether its process lives."""
 RESUME_FAILED = "resume_failed"
+HANDED_OVER = "handed_over_before"
+REPEATS = "repeats_finished_call"
 ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
 
 
@@ -50,8 +52,8 @@ def cautions(
         (around.superseded, "superseded"),
         (is_old(around.asked_at, now), "old"),
         (last_of_budget(around.counters, around.limits), "last_of_budget"),
-        (_handed_over_before(shown), "handed_over_before"),
-        (shown.block is not None and shown.block.repeats is not None, "repeats_finished_call"),
+        (_handed_over_before(shown), HANDED_OVER),
+        (shown.block is not None and shown.block.repeats is not None, REPEATS),
         (shown.block is not None and shown.block.marked_cut is True, "marked_cut"),
     ):
         if is_so:

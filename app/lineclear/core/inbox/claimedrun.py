@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
@@ -21,6 +22,7 @@ from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
+from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish, make_outcome
 from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.start import (
@@ -33,6 +35,7 @@ from lineclear.core.ledger.start import (
     read_decision,
 )
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.ledger.worker import working
 
 _DRAIN_S = 2.0
 """How long output is read after a command ended whose children hold its end of the pipe."""
@@ -51,23 +54,39 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         setting = launch_for(settings, agent=path_text(store.name), store=store)
         if setting is None:
             raise no_command(store)
-        if shown.call is None:
-            return _resume(opened, shown, setting)
-        if handover.takes_together(shown):
-            return _run_together(opened, shown, setting)
-        verified = _verified(opened, shown)
-        claimed = foreign.claim(opened, shown)
-        try:
-            won = _win(opened, shown, verified)
-        except LineclearError:
-            with suppress(LineclearError):
-                foreign.put_back(opened, claimed)
-            raise
-        if not won:
-            raise Refusal("Another relaunch of this call came first.", code="started")
-        argv = filled(setting, claimed.folder, aid, claimed.checkpoint)
-        ends = () if verified.decision.verdict == "deny" else (shown,)
-        return _run(opened, ends, argv, setting, _told(opened, shown))
+        with working(opened) as held:
+            command = _Command(opened, setting, held)
+            if shown.call is None:
+                return _resume(command, shown)
+            if handover.takes_together(shown):
+                return _run_together(command, shown)
+            return _run_one(command, shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """What resumes the agents of a store, and the lock that it holds together with us."""
+
+    store: Store
+    setting: LaunchSetting
+    held: AgentLock | None
+
+
+def _run_one(command: _Command, shown: Shown) -> int:
+    store = command.store
+    verified = _verified(store, shown)
+    claimed = foreign.claim(store, shown)
+    try:
+        won = _win(store, shown, verified)
+    except LineclearError:
+        with suppress(LineclearError):
+            foreign.put_back(store, claimed)
+        raise
+    if not won:
+        raise Refusal("Another relaunch of this call came first.", code="started")
+    argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
+    ends = () if verified.decision.verdict == "deny" else (shown,)
+    return _run(command, ends, argv, _told(store, shown))
 
 
 def _told(store: Store, shown: Shown) -> dict[str, str]:
@@ -75,17 +94,18 @@ def _told(store: Store, shown: Shown) -> dict[str, str]:
     return {"LINECLEAR_DECISION": os.fspath(store.path / APPROVALS / decision)}
 
 
-def _run_together(store: Store, shown: Shown, setting: LaunchSetting) -> int:
+def _run_together(command: _Command, shown: Shown) -> int:
     """Resume a run that takes the decisions on all its calls at once: each call is started."""
+    store = command.store
     ready = handover.hand_over(store, shown)
     if ready is None:
         raise Refusal("Not every call of this run is decided yet.", code="held")
     verified = [(call, _verified(store, call)) for call in ready.calls]
     claimed = foreign.claim(store, shown)
     started = _win_together(store, verified)
-    argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
+    argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     told = {**_told(store, shown), "LINECLEAR_RESULTS": os.fspath(ready.path)}
-    return _run(store, started, argv, setting, told)
+    return _run(command, started, argv, told)
 
 
 def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> tuple[Shown, ...]:
@@ -126,8 +146,9 @@ def _refuse_second(*, won: bool) -> None:
         raise Refusal("Another relaunch of this run came first.", code="started")
 
 
-def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
+def _resume(command: _Command, shown: Shown) -> int:
     """Resume a run that left nothing to approve, on an operator's recorded word."""
+    store = command.store
     if not shown.checkpoint.resumable:
         raise Refusal("This run stopped nowhere from where it could go on.", code="not_resumable")
     launches = store.known_records(None, shown.aid).launches
@@ -136,8 +157,8 @@ def _resume(store: Store, shown: Shown, setting: LaunchSetting) -> int:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
     claimed = foreign.claim(store, shown)
     _refuse_second(won=begin_resumed(store, shown, ours))
-    argv = filled(setting, claimed.folder, shown.aid, claimed.checkpoint)
-    return _run(store, (shown,), argv, setting, {})
+    argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
+    return _run(command, (shown,), argv, {})
 
 
 def _runs_on_word(launch: Launch) -> bool:
@@ -205,13 +226,10 @@ def _verified(store: Store, shown: Shown) -> Verified:
 
 
 def _run(
-    store: Store,
-    ends: Sequence[Shown],
-    argv: tuple[str, ...],
-    setting: LaunchSetting,
-    told: dict[str, str],
+    command: _Command, ends: Sequence[Shown], argv: tuple[str, ...], told: dict[str, str]
 ) -> int:
     """Run the command to its end, which is the outcome of ENDS; those of others stand already."""
+    store, setting, held = command.store, command.setting, command.held
     began = time.monotonic()
     source, sink = os.pipe()
     try:
@@ -221,6 +239,8 @@ def _run(
             stdout=sink,
             stderr=subprocess.STDOUT,
             close_fds=True,
+            # Windows shares no lock with what is started: there our own end counts for both.
+            pass_fds=() if held is None or os.name == "nt" else (held.descriptor,),
             cwd=start_folder(setting),
             env={**environment(setting, os.environ), **told},
         )

@@ -18,6 +18,7 @@ from lineclear.core.ledger.liveness import Process, starter_process
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.state import Standing, standing
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.worker import starter_of
 
 CallId = tuple[int | None, str | None]
 """Number and aid of a call, as far as names tell them."""
@@ -41,7 +42,11 @@ def observed(
     records = store.records(*call_id, named=named)
     starter = None
     if isinstance(records.start, Start) and records.outcome is None:
-        starter = starter_process(records.start.owner, look.lock, native=store.native)
+        owner = records.start.owner
+        if store.native:
+            starter = starter_process(owner, look.lock)
+        else:
+            starter = starter_of(store.path, owner, native=False)
         if starter is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(*call_id)

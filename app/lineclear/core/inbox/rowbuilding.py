@@ -25,6 +25,7 @@ from lineclear.core.ledger.state import Standing, State
 
 NATIVE_SYSTEM = "lineclear"
 UNDECIDED = frozenset({State.PENDING, State.HELD})
+_MAY_START = UNDECIDED | {State.APPROVED, State.LAPSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Circumstances:
     """The file that holds its bytes."""
     claimed: bool = False
     projection_differs: bool = False
+    handed_over: tuple[str, ...] = ()
+    """Warnings of a call that was handed over before as another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ def row_of(
             unsafe=place.unsafe is not None,
         )
         codes = cautions(codes, shown, around, look.now.wall)
+    if how.state in _MAY_START:
+        codes = strongest_first((*codes, *circumstances.handed_over))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
     return Row(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,14 +14,23 @@ from pathlib import Path
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.cautions import OLD_AFTER
+from lineclear.core.inbox.gone_calls import gone_call
+from lineclear.core.inbox.handed_before import HandedOver
 from lineclear.core.inbox.holding import Held, held_of
 from lineclear.core.inbox.keptruns import (
-    beside_running,
+    beside_others,
     kept_beside,
     kept_calls,
     standing_of_run,
 )
-from lineclear.core.inbox.observing import CallId, Named, observed
+from lineclear.core.inbox.observing import (
+    CallId,
+    Named,
+    listed_by_call,
+    names_by_call,
+    observed,
+    projection_differs,
+)
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
     Call,
@@ -45,7 +55,6 @@ from lineclear.core.ledger.layout import (
     LOCK,
     PENDING,
     RUN_INFO,
-    RecordName,
 )
 from lineclear.core.ledger.liveness import LockState
 from lineclear.core.ledger.state import State
@@ -53,10 +62,9 @@ from lineclear.core.ledger.store import Store
 
 log = logging.getLogger(__name__)
 
+_LOOK_AT_RUNNING = timedelta(seconds=2)
 _FIRST_TIME_LOOKS = 50
 """Closed calls of a store that are looked at for an earlier use of the same tool."""
-
-"""(seq, aid) as the ledger lists calls."""
 
 
 @dataclass(slots=True)
@@ -112,7 +120,7 @@ class StoreReader:
             sentence = f"Reading {path_text(place.store)} failed; the log says more."
             read.rows = (broken_row(place, "internal", sentence),)
         read.look_at = min(
-            (at for row in read.rows for at in _turning_points(row) if at > now.wall),
+            (at for row in read.rows for at in _turning_points(row, now.wall) if at > now.wall),
             default=None,
         )
         return read
@@ -132,10 +140,7 @@ class StoreReader:
                     if call.row.id == row.id:
                         return call
                 raise _absent(row)
-            for call in self._foreign_calls(store, look):
-                if call.row.id == row.id:
-                    return call
-        raise _absent(row)
+            return self._foreign_call(store, look, row)
 
     def _stamp(self, read: StoreRead) -> None:
         """Note what decides whether the store is read again.
@@ -184,7 +189,7 @@ class StoreReader:
 
     def _native_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
         named = store.names()
-        names = _by_call(named)
+        names = names_by_call(named)
         calls = [one for one in store.calls(named=named) if not _only_launched(names, one)]
         open_rows: list[Row] = []
         closed_rows: list[Row] = []
@@ -227,7 +232,7 @@ class StoreReader:
             path=request_path(store.path, call_id[0]),
             projection_differs=shown is not None
             and how.state in UNDECIDED
-            and _projection_differs(store.path, shown.raw),
+            and projection_differs(store.path, shown.raw),
         )
         return Call(row_of(self.settings, look, records, how, circumstances), records)
 
@@ -319,13 +324,32 @@ class StoreReader:
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         yield from closed if self.every_closed else closed[-1:]
 
+    def _foreign_call(self, store: Store, look: Look, row: Row) -> Call:
+        """Read one call of a foreign store, and of its siblings no more than it depends on."""
+        for path, claimed in _foreign_files(store, None):
+            if path != row.path:
+                continue
+            with contextlib.suppress(Unreadable):
+                calls = foreign.show_foreign(path, store=store)
+                shown = next((one for one in calls if one.aid == row.id), None)
+                if shown is not None and shown.call is not None:
+                    held, handed = held_of(store, shown), HandedOver(store, store.names())
+                    return self._foreign(store, look, shown, claimed, handed, held=held)
+        # A run without a call may go on from another file; what is gone stands in records.
+        for call in self._foreign_calls(store, look):
+            if call.row.id == row.id:
+                return call
+        raise _absent(row)
+
     def _foreign_calls(self, store: Store, look: Look, read: StoreRead | None = None) -> list[Call]:
-        return beside_running(list(self._every_foreign_call(store, look, read)))
+        return beside_others(list(self._every_foreign_call(store, look, read)))
 
     def _every_foreign_call(
         self, store: Store, look: Look, read: StoreRead | None
     ) -> Iterator[Call]:
-        present: set[str] = set()
+        present: dict[str, Shown] = {}
+        listing = store.names()
+        named, handed = listed_by_call(listing), HandedOver(store, listing)
         for path, claimed in _foreign_files(store, read):
             try:
                 calls = foreign.show_foreign(path, store=store, whole=read is None)
@@ -337,15 +361,24 @@ class StoreReader:
             for shown in calls:
                 if shown.call is None and not shown.checkpoint.unfinished:
                     continue
-                present.add(shown.aid)
-                yield self._foreign(store, look, shown, claimed, held=held)
+                present[shown.aid] = shown
+                records = named.get((None, shown.aid), ())
+                yield self._foreign(store, look, shown, claimed, handed, held=held, named=records)
         if store.ledger_fd is not None:
             yield from self._gone_calls(store, look, read, present)
 
     def _foreign(
-        self, store: Store, look: Look, shown: Shown, claimed: str | None, *, held: Held | None
+        self,
+        store: Store,
+        look: Look,
+        shown: Shown,
+        claimed: str | None,
+        handed: HandedOver,
+        *,
+        held: Held | None,
+        named: Named | None = None,
     ) -> Call:
-        records, how = observed(store, (None, shown.aid), look, shown)
+        records, how = observed(store, (None, shown.aid), look, shown, named)
         if shown.call is None and how.state is State.PENDING:
             how = standing_of_run(shown.checkpoint, look.lock.process)
         if held is not None and how.state in {State.APPROVED, State.DENIED}:
@@ -353,15 +386,17 @@ class StoreReader:
         if shown.failed is not None and how.state in {State.PENDING, State.RESUMABLE}:
             how = replace(how, sentence=attempts.told(shown.failed))
         is_claimed = claimed == shown.aid and records.start is None
-        circumstances = Circumstances(path=shown.path, claimed=is_claimed)
+        again = handed.codes(shown) if records.start is None else ()
+        circumstances = Circumstances(path=shown.path, claimed=is_claimed, handed_over=again)
         return Call(row_of(self.settings, look, records, how, circumstances), records)
 
     def _gone_calls(
-        self, store: Store, look: Look, read: StoreRead | None, present: set[str]
+        self, store: Store, look: Look, read: StoreRead | None, present: dict[str, Shown]
     ) -> Iterator[Call]:
         """Give calls whose checkpoint is gone; what cannot change any more is read once."""
         named = store.names()
-        names = _by_call(named)
+        names = names_by_call(named)
+        asked_anew = frozenset(one.sha256 for one in present.values() if one.attempt > 1)
         known = {} if read is None else read.closed
         for call_id in store.calls(named=named):
             _, aid = call_id
@@ -370,29 +405,20 @@ class StoreReader:
             if call_id in known and known[call_id][0] == names[call_id]:
                 yield Call(known[call_id][1])
                 continue
-            call = self._gone(store, look, aid)
+            call = gone_call(self.settings, store, look, aid, asked_anew)
             if call is not None:
                 if call.row.closed:
                     known[call_id] = (names[call_id], call.row)
                 yield call
 
-    def _gone(self, store: Store, look: Look, aid: str) -> Call | None:
-        """Give a call whose checkpoint its program removed, from the bytes that were committed."""
-        records, how = observed(store, (None, aid), look)
-        told = (records.decision, records.start, records.outcome)
-        if told == (None, None, None) and not records.damaged:
-            # Committed for a decision that never came: nothing to tell.
-            return None
-        row = row_of(self.settings, look, records, how, Circumstances())
-        # Nothing is left that an answer could change, unless it runs or may have run.
-        over = how.state in {State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED}
-        return Call(replace(row, closed=row.closed or over), records)
-
 
 # --- Small facts -------------------------------------------------------------------------------
 
 
-def _turning_points(row: Row) -> Iterator[datetime]:
+def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:
+    if row.state is State.RUNNING and row.seq is None and row.started_at is not None:
+        # Its death changes no file.
+        yield now + _LOOK_AT_RUNNING
     if row.lapses_at is not None:
         yield row.lapses_at
     if row.state in UNDECIDED:
@@ -420,15 +446,6 @@ def _only_launched(names: dict[CallId, frozenset[str]], call_id: CallId) -> bool
     return all(name.startswith(f"{aid}.launch-") for name in names[None, aid])
 
 
-def _by_call(named: Iterable[tuple[str, RecordName]]) -> dict[CallId, frozenset[str]]:
-    """Group record names by number in a native store, by aid in a foreign one."""
-    names: dict[CallId, set[str]] = {}
-    for name, parsed in named:
-        key = (parsed.seq, parsed.aid if parsed.seq is None else None)
-        names.setdefault(key, set()).add(name)
-    return {key: frozenset(of) for key, of in names.items()}
-
-
 def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]) -> bool:
     """Tell whether a call has an outcome that holds; the name alone could be anybody's."""
     if read.ended.get(call_id) == names:
@@ -442,21 +459,6 @@ def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]
         return False
     read.ended[call_id] = names
     return True
-
-
-def _projection_differs(store: Path, raw: bytes) -> bool:
-    """Tell whether pending.json is there and is not the open request."""
-    path = os.fspath(store / PENDING)
-    now = stamp(path)
-    if not now:
-        # It is written after the request, and again by the agent whenever it is missing.
-        return False
-    if now[3] != len(raw):
-        return True
-    try:
-        return read_file(path).raw != raw
-    except Unreadable as why:
-        return why.code != "absent"
 
 
 def _foreign_files(store: Store, read: StoreRead | None) -> Iterator[tuple[Path, str | None]]:

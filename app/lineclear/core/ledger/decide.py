@@ -21,7 +21,6 @@ from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
 from lineclear.core.ledger.handover import hand_over, takes_together, void_results
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
 from lineclear.core.ledger.records import (
     LAPSING,
@@ -35,6 +34,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.ledger.worker import starter_of
 
 _log = logging.getLogger(__name__)
 MAX_DECISION_BYTES = 16 << 20

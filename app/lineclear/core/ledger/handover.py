@@ -97,7 +97,8 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
         store.sync()
         if store.commit_results(path.name, data) is not Commit.WON:
             raise Refusal(
-                f"{visible_line(str(path))} does not say what was decided; look who wrote it.",
+                f"{visible_line(str(path))} does not say what was decided; look who wrote"
+                " it, and remove it: what was decided is then put together anew.",
                 code="damaged",
             )
         if any(_taken_back(store, call) for call in calls):

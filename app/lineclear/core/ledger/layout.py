@@ -13,6 +13,7 @@ LOCK = "agent.lock"
 RUN_INFO = "run.json"
 FORMAT = "FORMAT"
 CLAIMED = "claimed"
+WORKERS = "workers"
 RUN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(@[a-z0-9][a-z0-9._-]{0,63})?")
 LANE_NAME = re.compile(r"[1-9][0-9]{0,5}")
 RESULTS_NAME = re.compile(r"[0-9a-f]{32}\.results(-[1-9][0-9]{0,5})?\.json")

@@ -61,8 +61,8 @@ class _Holder:
 class AgentLock:
     """The held lock of one store or run folder (Linux: F_OFD_SETLK); freed by `close` or death.
 
-    Programs that the agent starts do not inherit it. A bare fork does: then it stays held until
-    that child has ended too, unless the agent closes it first.
+    Programs that the agent starts do not inherit it, unless they are given its `descriptor`. A bare
+    fork does: then it stays held until that child has ended too, unless the agent closes it first.
     """
 
     def __init__(self, folder: Path, fd: int) -> None:
@@ -100,6 +100,11 @@ class AgentLock:
             _close(fd)
             raise
         return cls(folder, fd)
+
+    @property
+    def descriptor(self) -> int:
+        """What a program has to inherit to hold the lock too, where descriptors are inherited."""
+        return self._fd
 
     def close(self) -> None:
         """Free the lock."""
@@ -156,14 +161,6 @@ def look_for(store: Path) -> LockState:
     if seen == _NO_LOCK and LANE_NAME.fullmatch(store.name):
         return look(store.parent)
     return seen
-
-
-def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
-    """Tell whether the process that committed a start record in a store lives."""
-    seen = liveness.process_of(owner)
-    if seen is not Process.UNKNOWN or not native:
-        return seen
-    return liveness.starter_process(owner, look_for(store))
 
 
 # --- Taking it ---------------------------------------------------------------------------------

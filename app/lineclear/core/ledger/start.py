@@ -14,7 +14,6 @@ from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import expire, expired
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import (
     LAPSING,
@@ -26,6 +25,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.ledger.worker import starter_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.layout import RecordKind, parse_name
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.lock import starter_of
 from lineclear.core.ledger.records import Decision, Revoked, Start
 from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.ledger.worker import starter_of
 
 _Damage = dict[RecordKind, tuple[str, str]]
 """Reason code and sentence by the kind of record that cannot be read."""

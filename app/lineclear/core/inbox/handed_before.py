@@ -1,0 +1,119 @@
+"""Calls of other programs that were handed over before, whatever bytes they stand in now.
+
+A checkpoint that is written anew, or copied, holds calls with ids of ours that nothing was decided
+about. What their own system knows them by is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.model import Checkpoint, PendingCall
+from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.cautions import HANDED_OVER, REPEATS
+from lineclear.core.inbox.walk import Stamp, stamp
+from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
+from lineclear.core.ledger.records import Revoked
+from lineclear.core.ledger.store import Store
+
+
+class HandedOver:
+    """What the ledger of one foreign store knows of calls that were started."""
+
+    def __init__(self, store: Store, named: Iterable[tuple[str, RecordName]]) -> None:
+        self._store = store
+        self._started = [parsed.aid for _, parsed in named if parsed.kind == "start"]
+        self._codes: dict[str, dict[str, str]] | None = None
+
+    def codes(self, shown: Shown) -> tuple[str, ...]:
+        """Give the warnings of a call that was started under another id; () of any other.
+
+        Raises Unreadable where a look failed for a moment.
+        """
+        call = shown.call
+        if call is None or not set(self._started) - {shown.aid}:
+            return ()
+        named = call_key(shown.checkpoint, call)
+        earlier = self._earlier().get(named, {}) if named is not None else {}
+        return tuple({code for aid, code in earlier.items() if aid != shown.aid})
+
+    def _earlier(self) -> dict[str, dict[str, str]]:
+        """Give, by what names a call, the warning for it by each id that it was started under."""
+        if self._codes is None:
+            self._codes = {}
+            ledger = self._store.path / APPROVALS
+            for aid in self._started:
+                assert aid is not None
+                records = (record_name(kind, seq=None, aid=aid) for kind in ("start", "outcome"))
+                stamps = tuple(stamp(os.fspath(ledger / name)) for name in records)
+                found = _started_call(self._store.path, aid, stamps)
+                if found is not None:
+                    self._codes.setdefault(found[0], {})[aid] = found[1]
+        return self._codes
+
+
+def call_key(checkpoint: Checkpoint, call: PendingCall) -> str | None:
+    """Name a call as its system does, or by all that its checkpoint says; None: it has no text."""
+    said = [call.item, checkpoint.document] if call.identity is None else call.identity
+    try:
+        text = jsontext.canonical([checkpoint.system, said])
+    except ValueError:
+        return None
+    return hashlib.sha256(text).hexdigest()
+
+
+# Records never change: a ledger is read again only for what came to it since.
+@lru_cache(maxsize=1 << 14)
+def _started_call(path: Path, aid: str, _stamps: tuple[Stamp, ...]) -> tuple[str, str] | None:
+    """Name the call that was started, and the warning for another one that is the same."""
+    with Store.open(path) as store:
+        try:
+            start = store.reader.start(None, aid)
+            if isinstance(start, Revoked) or start.decision.get("aid") != aid:
+                # Of the run as a whole, none of whose calls was started by it.
+                return None
+            item = start.decision.get("item")
+        except Unreadable as why:
+            if why.passing:
+                raise
+            if why.code in ("absent", "owner"):
+                return None
+            # Damaged: something may have been started.
+            item = _item_of(store, aid)
+        try:
+            request = store.reader.request(None, aid)
+        except Unreadable as why:
+            if why.passing:
+                raise
+            return None
+        call = request.checkpoint.call_of(item if isinstance(item, str) else "")
+        key = None if call is None else call_key(request.checkpoint, call)
+        if call is None or key is None:
+            return None
+        # Only by its content: a run that asks the same each night is no second one of this.
+        again = call.identity is None and _ran_well(store, aid)
+        return key, REPEATS if again else HANDED_OVER
+
+
+def _item_of(store: Store, aid: str) -> str | None:
+    try:
+        return store.reader.decision(None, aid)[0].item
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return None
+
+
+def _ran_well(store: Store, aid: str) -> bool:
+    try:
+        return store.reader.outcome(None, aid).outcome == "ok"
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return False

@@ -1,0 +1,69 @@
+"""The lock of a detached worker, which the command that it starts holds too.
+
+A worker records how the command ended. Killed itself, it leaves a command that goes on: the lock,
+inherited by that command, tells so, and is free only when both have ended. It is found by who is
+named in a start record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lineclear.core.errors import StoreRefused
+from lineclear.core.ledger import liveness, lock
+from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.records import Owner
+from lineclear.core.ledger.store import Store
+
+
+def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
+    """Tell whether the process that committed a start record in a store lives.
+
+    In a foreign store it is a worker, which lives as long as what it started.
+    """
+    seen = liveness.process_of(owner)
+    if native and seen is Process.UNKNOWN:
+        return liveness.starter_process(owner, lock.look_for(store))
+    if native:
+        return seen
+    if seen is Process.DEAD and lock.look(_folder(store, owner)).held:
+        return Process.ALIVE
+    return seen
+
+
+@contextmanager
+def working(store: Store) -> Iterator[AgentLock | None]:
+    """Hold the lock of this worker; None where the file system keeps no locks.
+
+    Entered before anything is started. It is freed on leaving, also for what was started: by then
+    its outcome stands. Raises StoreHeld and StoreRefused as `AgentLock.acquire`.
+    """
+    folder = _folder(store.path, liveness.current_owner())
+    held = None
+    if store.ledger_fd is not None:
+        try:
+            held = AgentLock.acquire(folder, group=store.group)
+        except StoreRefused as why:
+            if why.code != "no_locks":
+                raise
+    try:
+        yield held
+    finally:
+        if held is not None:
+            held.close()
+            # Nobody asks for it any more; one that stays is free.
+            with contextlib.suppress(OSError):
+                (folder / LOCK).unlink()
+                folder.rmdir()
+
+
+def _folder(store: Path, owner: Owner) -> Path:
+    named = f"{owner.pid}\n{owner.start_ticks}\n{owner.boot_id}\n{owner.pid_ns}\n{owner.host}\n"
+    digest = hashlib.sha256(f"lineclear-worker-v1\n{named}".encode()).hexdigest()[:32]
+    return store / APPROVALS / WORKERS / digest
