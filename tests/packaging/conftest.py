@@ -1,9 +1,11 @@
 """The virtual desktop is the end-to-end tests' own; the build is made once and shared."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +45,29 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
     built = os.environ.get("LINECLEAR_RELEASE")
     if built is not None:
         return Release(Path(built).resolve())
-    work = tmp_path_factory.mktemp("release")
+    with alone(tmp_path_factory) as work:
+        if not (work / "dist" / "report.json").exists():
+            build(work)
+    return Release(work / "dist")
+
+
+@contextlib.contextmanager
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that all workers of this run share, for one of them at a time."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    work = folder / "release"
+    work.mkdir(exist_ok=True)
+    with (work / "lock").open("w") as turn:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(turn, fcntl.LOCK_EX)
+        yield work
+
+
+def build(work: Path) -> None:
     places = ["--output", str(work / "dist"), "--work", str(work / "build"), "--rounds", "3"]
     done = subprocess.run(
         [sys.executable, str(ROOT / "packaging" / "build.py"), *places, "--no-system-packages"],
@@ -55,7 +79,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
         text=True,
     )
     assert done.returncode == 0, done.stdout[-3000:]
-    return Release(work / "dist")
 
 
 @pytest.fixture(scope="session")
