@@ -4,11 +4,14 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import foreign
+from tests.core.checkpoints.starweaver_samples import deferred, starweaver_document, waiting_state
 
 
 def decided(home, bot="bot", lane="1"):
@@ -72,7 +75,7 @@ def test_modify_runs_the_operators_arguments_with_their_numbers(tmp_path, home):
 def test_an_answer_is_given_to_the_agent_in_place_of_a_run(tmp_path, home):
     with agent(tmp_path) as bot:
         row = only_row()
-        for words in (("--status", "failed", "--response", '"no"'), ()):
+        for words in (("--status", "failed", "--response", '"no"'), ("--empty",)):
             refused = lineclear("answer", row["id"], *words)
             assert refused.returncode == 4
             assert "[unsupported]" in refused.stderr
@@ -87,6 +90,45 @@ def test_an_answer_is_given_to_the_agent_in_place_of_a_run(tmp_path, home):
     (decision,) = decided(home)
     assert (decision["verdict"], decision["result"]) == ("result", {"refund": 100.0})
     assert only_row(state="done")["outcome"] == "ok"
+
+
+def deferred_call(source):
+    state = waiting_state(batch=[], deferred_tool_returns=[deferred()])
+    state["pending_approval_tool_returns"] = []
+    path = source / "web" / "run.checkpoint.json"
+    path.parent.mkdir(mode=0o700, parents=True)
+    badinputs.put(path, json.dumps(starweaver_document(state)).encode())
+    (row,) = listed("--source", source)
+    return row
+
+
+def test_an_answer_that_nobody_typed_is_none(tmp_path):
+    row = deferred_call(tmp_path / "source")
+    done = lineclear("answer", row["id"], "--source", tmp_path / "source")
+    assert done.returncode == 2
+    assert "--empty" in done.stderr
+    assert only_row("--source", tmp_path / "source")["decision"] is None
+
+
+@pytest.mark.parametrize(
+    "words, result",
+    [
+        (("--empty",), {"status": "completed"}),
+        (("--text", "it's {done}"), {"status": "completed", "response": "it's {done}"}),
+        (("--status", "cancelled"), {"status": "cancelled"}),
+    ],
+)
+def test_what_was_typed_is_the_answer(tmp_path, words, result):
+    row = deferred_call(tmp_path / "source")
+    done = lineclear("answer", row["id"], *words, "--source", tmp_path / "source")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert only_row("--source", tmp_path / "source")["decision"]["result"] == result
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a file without an end")
+def test_a_file_without_an_end_is_not_read_to_its_end():
+    done = lineclear("answer", "0" * 8, "--response-file", "/dev/zero")
+    assert (done.returncode, "more than 16 MiB" in done.stderr) == (2, True)
 
 
 def test_modified_arguments_may_come_from_a_file_or_standard_input(tmp_path):

@@ -365,3 +365,16 @@ def test_a_large_file_is_listed_with_all_that_its_system_reports(tmp_path):
         assert row[name] == shown[name]
     assert row["tokens"] is not None
     assert "not re" not in lineclear("list", "--source", source).stdout
+
+
+def test_what_cannot_be_looked_into_is_not_said_to_be_empty(tmp_path):
+    folder = tmp_path / "source"
+    folder.mkdir(mode=0o700)
+    assert lineclear("config", "add-source", folder).returncode == 0
+    folder.rmdir()
+    done = lineclear("list")
+    assert "is missing since" in done.stderr
+    assert "Nothing waits" not in done.stdout
+    assert done.returncode == 1
+    assert lineclear("list", "--json").returncode == 1
+    assert lineclear("list", "--source", tmp_path).returncode == 0

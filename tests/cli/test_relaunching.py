@@ -138,6 +138,7 @@ def test_a_failed_resume_is_told_and_can_be_tried_again(tmp_path):
     line = next(line for line in lineclear("list", *words).stdout.splitlines() if again["id"][:8]
                 in line)  # fmt: skip
     assert "to resume" in line
+    assert "failed (exit code 3)" in lineclear("show", ended["id"], *words).stdout
     shown = lineclear("show", again["id"], *words).stdout
     assert f"to resume: {told}" in shown
     assert "The last resume of this run failed; look at its output first. [resume_failed]" in shown

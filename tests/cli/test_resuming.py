@@ -14,6 +14,7 @@ MODULE = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from lineclear.core.agent.budget import Budget
+from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.run import Action, Finish
 
@@ -38,6 +39,10 @@ def send(to: str, amount: int) -> str:
 
 def make(store):
     return AgentExecutor(Script(), {"send": send}, store=store, budget=Budget(iterations=5))
+
+def suspends(store):
+    handler = FileCheckpointHandler(store, suspend_for_approval=True)
+    return AgentExecutor(Script(), {"send": send}, store=store, checkpoints=handler)
 
 async def make_async(store):
     return make(store)
@@ -325,3 +330,13 @@ def test_a_tools_error_is_the_models_business(folder, store):
     assert "no route to the bank" in done.stdout
     assert only_row(state="done")["outcome"] == "error"
     assert os.path.basename(only_row()["store"]) == "bot"  # noqa: PTH119
+
+
+def test_a_run_that_suspends_itself_ends_in_order(folder, store, home):
+    row = killed_while_waiting(folder, store, "two")
+    assert lineclear("approve", row["id"]).returncode == 0
+    done = resume(folder, store, "bots.refunds:suspends")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "The run is suspended at " in done.stdout
+    assert runs(folder) == ["bob 10"]
+    assert not [*home.rglob("errors/*")]

@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from lineclear.core.checkpoints.text import reveal
+from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import HOSTILE, foreign
+from tests.core.checkpoints.starweaver_samples import starweaver_document, waiting_state
 
 
 def shown(tmp_path, *words):
@@ -203,3 +205,18 @@ def test_other_checkpoints_of_a_run_are_named(tmp_path):
         str(execution): ("starweaver", 2),
     }
     assert {one["status"] for one in told["others"]} == {None, "waiting"}
+
+
+def test_a_waiting_call_is_shown_with_its_reason_and_its_conversation(tmp_path):
+    said = {"kind": "user_prompt", "content": [{"kind": "text", "text": "clean up\x1b"}]}
+    history = [{"kind": "request", "parts": [said]}]
+    path = tmp_path / "web" / "run.checkpoint.json"
+    path.parent.mkdir(mode=0o700)
+    state = waiting_state(message_history=history)
+    badinputs.put(path, json.dumps(starweaver_document(state)).encode())
+    told = shown(tmp_path)
+    assert "shell needs approval" in told.split("Why it asks (the agent's words)")[1]
+    assert "clean up" in told
+    assert "\x1b" not in told
+    assert "found in its program's own file, written" in told
+    assert json.loads(shown(tmp_path, "--json"))["asked_because"] == "shell needs approval"

@@ -32,9 +32,14 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     settings = settings_for(options)
     rows, health = scan_with_health(settings, settings.sources, every_closed=options.all)
     complain_of(health, terminal)
+    # An empty list says that nothing waits only of what could be looked into.
+    blind = not rows and not all(source.ok for source in health)
     if options.json:
         terminal.json([row_json(row) for row in rows])
-        return Exit.DONE
+        return Exit.IO if blind else Exit.DONE
+    if blind:
+        terminal.say("Whether anything waits is not known.")
+        return Exit.IO
     if not rows:
         terminal.lines(_nothing(settings))
         return Exit.DONE

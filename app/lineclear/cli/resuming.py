@@ -10,6 +10,7 @@ from pathlib import Path
 from lineclear.cli.exits import Exit
 from lineclear.cli.factories import load_factory
 from lineclear.cli.terminal import Terminal
+from lineclear.core.agent.errors import ExecutionSuspended
 from lineclear.core.agent.resume import agent_failed, resume
 
 
@@ -23,5 +24,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     except SystemExit as left:
         # In a task of the agent's own, which ends the event loop around the run.
         raise agent_failed(left) from left
+    except ExecutionSuspended as suspended:
+        # As its checkpoint handler was told to: that is an end in order.
+        terminal.say(suspended.sentence)
+        return Exit.DONE
     terminal.say(result.output)
     return Exit.DONE

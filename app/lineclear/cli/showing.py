@@ -52,6 +52,7 @@ def detail_json(detail: Detail) -> dict[str, Any]:
         "reason": row.reason,
         "trace_id": None if checkpoint is None else checkpoint.trace_id,
         "description": None if detail.shown is None else _description(detail),
+        "asked_because": _asked_because(detail),
         "inputs": None if checkpoint is None else checkpoint.inputs,
         "steps": None if checkpoint is None else _steps_json(checkpoint),
         "result": detail.result,
@@ -84,6 +85,11 @@ def _description(detail: Detail) -> str | None:
     return detail.shown.block.description
 
 
+def _asked_because(detail: Detail) -> str | None:
+    call = None if detail.shown is None else detail.shown.call
+    return None if call is None else call.reason
+
+
 def _steps_json(checkpoint: Checkpoint) -> list[dict[str, Any]]:
     return [
         {
@@ -102,7 +108,8 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
     title = "(no call)" if row.tool is None else visible_line(row.tool)
     terminal.say(Styled(title, "title"))
     terminal.say(_subtitle(row, now))
-    terminal.say("State      ", Styled(_state(row, now), wording.STYLES.get(row.state, "")))
+    told = _state(row, now) + _ended(detail)
+    terminal.say("State      ", Styled(told, wording.STYLES.get(row.state, "")))
     if row.decision is not None:
         terminal.say("Decision   ", wording.decision_words(row.decision, now))
     if row.position is not None:
@@ -118,9 +125,22 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
 
 
 def _subtitle(row: Row, now: datetime) -> str:
-    waited = f"asked {wording.age(row, now)} ago" if row.asked_at else "not asked by Lineclear"
+    waited = f"asked {wording.age(row, now)} ago" if row.asked_at else _left(row, now)
     parts = [visible_line(row.agent), waited, wording.process_words(row), row.system or "unknown"]
     return " · ".join(parts)
+
+
+def _left(row: Row, now: datetime) -> str:
+    """Tell of a call that its program did not ask by a request of Lineclear's own."""
+    return f"found in its program's own file, written {wording.age(row, now)} ago"
+
+
+def _ended(detail: Detail) -> str:
+    """Tell how a resume command ended that failed, "" where none did."""
+    code = None if detail.outcome is None else detail.outcome.exit_code
+    if not code:
+        return ""
+    return f" (signal {-code})" if code < 0 else f" (exit code {code})"
 
 
 def _state(row: Row, now: datetime) -> str:
@@ -141,6 +161,9 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
     description = _description(detail)
     if description:
         _print_section(terminal, "Description (the agent's words)", _text_lines(description))
+    reason = _asked_because(detail)
+    if reason:
+        _print_section(terminal, "Why it asks (the agent's words)", _text_lines(reason))
     if row.arguments is not MISSING:
         _print_section(terminal, "Arguments", list(_argument_lines(row.arguments)))
     if row.decision is not None and row.decision.verdict == "modify":
@@ -148,6 +171,8 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
         _print_section(terminal, "Arguments as changed by the operator", changed)
     if checkpoint is not None and row.tool is None:
         _print_run(terminal, checkpoint)
+    elif checkpoint is not None:
+        _print_conversation(terminal, checkpoint)
     if checkpoint is not None:
         if checkpoint.inputs:
             _print_section(terminal, "Inputs", list(_argument_lines(checkpoint.inputs)))
@@ -178,6 +203,11 @@ def _print_run(terminal: Terminal, checkpoint: Checkpoint) -> None:
     for section in system.sections(checkpoint.document):
         facts = [f"{visible_line(name)}: {wording.value_text(v)}" for name, v in section.facts]
         _print_section(terminal, visible_line(section.title), facts)
+    _print_conversation(terminal, checkpoint)
+
+
+def _print_conversation(terminal: Terminal, checkpoint: Checkpoint) -> None:
+    system = FORMATS[checkpoint.system]
     for entry in system.transcript(checkpoint.document):
         about = " ".join(part for part in (entry.kind, visible_line(entry.tool)) if part)
         lines = _text_lines(entry.text) if entry.text else []

@@ -132,7 +132,9 @@ def test_what_would_run_is_shown_when_the_request_says_something_else():
 )
 def test_arguments_are_compared_by_meaning(said: Any, ran: Any, differ: bool):
     (shown,) = read(waiting_state(approval(arguments=said), batch=[call(arguments=ran)])).calls
-    assert (shown.warnings == ("arguments_differ",)) is differ
+    assert ("arguments_differ" in shown.warnings) is differ
+    no_json = isinstance(ran, dict) and ran.get("kind") == "starweaver_invalid_tool_arguments"
+    assert ("no_json_arguments" in shown.warnings) is no_json
 
 
 def test_another_tool_name_or_other_reviewed_arguments_differ():
@@ -618,3 +620,15 @@ def test_without_a_count_of_every_answer_there_is_none():
     del answers[3]["usage"]
     assert read_checkpoint(raw(document)).spent == ()
     assert fixture("v041_run_start").spent == ()
+
+
+def test_cache_figures_that_our_agent_has_not_are_not_shown_as_zeros():
+    known = {"tokens_in": 5, "tokens_out": 1, "cache": None}
+    usage = {**USAGE, "cache_read_tokens": 0, "cache_write_tokens": 0}
+    for block, told in (({"usage": known}, False), ({"usage": {**known, "cache": 0}}, True)):
+        document = starweaver_document(state_document(usage=usage))
+        document["metadata"] = {"lineclear": {"run": block}}
+        checkpoint = read_checkpoint(json.dumps(document).encode())
+        facts = dict(FORMATS[checkpoint.system].sections(checkpoint.document)[-1].facts)
+        assert ("Tokens read from a cache" in facts) is told
+        assert ("Tokens written to a cache" in facts) is told

@@ -34,7 +34,7 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     of another run. Besides the codes of parsing and of the formats: `encrypted`,
     `unknown_system`, `misplaced`, `key_mismatch`.
     """
-    _refuse_encrypted(raw)
+    _refuse_encrypted(raw, name)
     if len(raw) <= LISTED_WHOLE:
         return _read(raw, name)
     with uncollected():
@@ -60,7 +60,7 @@ def read_checkpoint_head(raw: bytes, *, name: str) -> Checkpoint | None:
     What is given has no `raw` and an empty `document`. Raises Unreadable: `encrypted`,
     `misplaced`, `key_mismatch`; what is wrong further on is found when the whole is read.
     """
-    _refuse_encrypted(raw)
+    _refuse_encrypted(raw, name)
     for system in FORMATS.values():
         head = system.read_head(raw[:_HEAD_BYTES])
         if head is None:
@@ -90,11 +90,15 @@ def _by_head(system: Format, head: Head, sha256: str) -> Checkpoint:
     )
 
 
-def _refuse_encrypted(raw: bytes) -> None:
-    if raw.startswith(_ENCRYPTED):
-        raise Unreadable(
-            "encrypted", "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
-        )
+def _refuse_encrypted(raw: bytes, name: str | None) -> None:
+    if not raw.startswith(_ENCRYPTED):
+        return
+    rules = FORMATS[a3s.NAME].files
+    if name is None or any(re.fullmatch(rule.pattern, name) for rule in rules):
+        told = "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
+    else:
+        told = "It is encrypted as a3s does it, but a3s uses no such name: look who wrote it."
+    raise Unreadable("encrypted", told)
 
 
 def system_of_file(path: Path) -> str:

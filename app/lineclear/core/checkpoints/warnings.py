@@ -54,6 +54,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "first_time": "This agent has not asked for this tool before.",
         "repeats_finished_call": "You approved the same call before and it ran.",
         "old": "It was asked more than 4 hours ago.",
+        "no_json_arguments": "The model wrote arguments that are no JSON: the tool gets that text.",
         "foreign": "This agent may not read Lineclear's answers.",
         "last_of_budget": "It is the last call that the budget allows.",
         "big_number": "A number is so large that tools written in JavaScript read another one.",

@@ -73,7 +73,7 @@ def may_decide(
     if row.kind == "deferred" and verdict != "result":
         raise Refusal(
             f"{_name(row)} takes an answer, not an approval: lineclear answer {row.id}"
-            " --status completed, failed or cancelled.",
+            " --response JSON",
             code="unsupported",
         )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():

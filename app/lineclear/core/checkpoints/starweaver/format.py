@@ -160,6 +160,9 @@ class Starweaver(Format):
         if state.structured_output is not MISSING:
             output["Structured output"] = state.structured_output
         used = state.usage
+        # Our agents write a 0 there which they have no count for.
+        ours = reported(block_of(checkpoint.metadata).get("run"))
+        unknown = ours is not None and ours.usage.cache is None
         cached = {
             "cache_write_tokens": "Tokens written to a cache",
             "cache_read_tokens": "Tokens read from a cache",
@@ -172,7 +175,7 @@ class Starweaver(Format):
                 *(
                     (name, getattr(used, key))
                     for key, name in cached.items()
-                    if key in used.model_fields_set
+                    if key in used.model_fields_set and not (unknown and not getattr(used, key))
                 ),
             ),
             "Output so far": tuple((n, value) for n, value in output.items() if value is not None),

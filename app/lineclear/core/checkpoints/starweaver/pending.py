@@ -7,7 +7,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, PendingCall
-from lineclear.core.checkpoints.starweaver.arguments import execution_value
+from lineclear.core.checkpoints.starweaver.arguments import InvalidArguments, execution_value
 from lineclear.core.checkpoints.starweaver.hitl import approval_id, deferred_id
 from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolReturnPart
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
@@ -59,6 +59,8 @@ def _approval(
         same = {jsontext.canonical(arguments), jsontext.canonical(call.arguments)}
         differ = tool != part.name or any(jsontext.canonical(said) not in same for said in claims)
         warnings = ("arguments_differ",) if differ else ()
+        if isinstance(call.tool_arguments, InvalidArguments):
+            warnings = (*warnings, "no_json_arguments")
     reason = asked.get("reason")
     return PendingCall(
         tool=tool,
