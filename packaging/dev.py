@@ -412,7 +412,7 @@ def run_tests(
     if quick:
         pytest += ["-m", f"not stress and not e2e{'' if bundle else ' and not bundle'}"]
     build = [python, str(ROOT / "packaging" / "build.py"), "--no-system-packages"]
-    build += ["--output", str(RELEASE), "--work", str(RELEASE.parent)]
+    build += ["--output", str(RELEASE), "--work", str(RELEASE.parent), "--rounds", "3"]
     steps = [
         ("ruff check", [python, "-m", "ruff", "check"]),
         ("ruff format", [python, "-m", "ruff", "format", "--check"]),
