@@ -340,3 +340,29 @@ def test_a_run_that_suspends_itself_ends_in_order(folder, store, home):
     assert "The run is suspended at " in done.stdout
     assert runs(folder) == ["bob 10"]
     assert not [*home.rglob("errors/*")]
+
+
+@pytest.mark.parametrize("words", [("--ran", "--note", "it is there"), ("--ask-again",)])
+def test_what_is_printed_after_a_settled_call_goes_on_with_its_run(folder, store, words):
+    module = folder / "bots" / "refunds.py"
+    kept = "store=store, checkpoints=FileCheckpointHandler(store)"
+    module.write_text(MODULE.replace("store=store, budget=Budget(iterations=5)", kept))
+    program = (sys.executable, "-m", "lineclear", "resume", "{store}", "--agent")
+    own = ("config", "set-launch", "--agent", "bot", "--cwd", folder, "--", *program)
+    assert lineclear(*own, "bots.refunds:make").returncode == 0
+    with running(folder, store) as process:
+        (folder / "bots" / "dies").touch()
+        assert lineclear("approve", only_row()["id"]).returncode == 0
+        process.wait(20)
+    (folder / "bots" / "dies").unlink()
+    row = only_row(state="uncertain")
+    told = lineclear("resolve", row["id"], *words).stdout
+    command = told[told.index("lineclear ") :].split()
+    done = lineclear(*command[1:])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert row["id"] not in command
+    if words == ("--ask-again",):
+        again = wait_for(lambda: [row for row in listed() if row["state"] == "pending"])
+        assert lineclear("deny", again[0]["id"], "--reason", "no").returncode == 0
+    wait_for(lambda: all(row["process"] != "alive" for row in listed()))
+    assert runs(folder) == ["bob 10"]

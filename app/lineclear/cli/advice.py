@@ -81,7 +81,7 @@ def how_to_resume(row: Row, sources: Sources = ()) -> str:
     """
     if row.resumable_by is not None:
         word = "".join(f" --despite {code}" for code in row.warnings if code in ON_A_WORD)
-        return _on_call("relaunch", row, sources, word)
+        return on_call("relaunch", row, sources, word)
     if not row.has_factory:
         agent = shlex.quote(visible_line(row.agent, 80))
         return f"lineclear config set-launch --agent {agent} -- PROGRAM ARGUMENTS"
@@ -93,11 +93,11 @@ def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
     if row.state is State.PENDING:
         yield from _decisions(row, sources)
     elif row.state is State.UNCERTAIN:
-        yield _on_call("resolve", row, sources, " --ran --note RESULT")
-        yield _on_call("resolve", row, sources, " --not-run --note WHY")
-        yield _on_call("resolve", row, sources, " --ask-again")
+        yield on_call("resolve", row, sources, " --ran --note RESULT")
+        yield on_call("resolve", row, sources, " --not-run --note WHY")
+        yield on_call("resolve", row, sources, " --ask-again")
     elif row.state in (State.APPROVED, State.HELD):
-        yield _on_call("take-back", row, sources)
+        yield on_call("take-back", row, sources)
         if row.state is not State.HELD:
             yield from _resumes(row, sources)
     elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):
@@ -106,13 +106,13 @@ def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
 
 def _decisions(row: Row, sources: Sources = ()) -> Iterator[str]:
     if row.kind == "deferred":
-        yield _on_call("answer", row, sources, " --status completed --response JSON")
+        yield on_call("answer", row, sources, " --status completed --response JSON")
         return
     if not any(wording.warning_level(code) is Level.BLOCKED for code in row.warnings):
         despite = "".join(f" --despite {code}" for code in wording.stops(row))
-        yield _on_call("approve", row, sources, f"{despite}")
-        yield _on_call("modify", row, sources, f" --arguments JSON{despite}")
-    yield _on_call("deny", row, sources, " --reason WHY")
+        yield on_call("approve", row, sources, f"{despite}")
+        yield on_call("modify", row, sources, f" --arguments JSON{despite}")
+    yield on_call("deny", row, sources, " --reason WHY")
 
 
 def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
@@ -121,7 +121,7 @@ def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
     yield how_to_resume(row, sources)
 
 
-def _on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
+def on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
     """Give a command about a call, as it can be typed: in the folders where the call was found."""
     where = "".join(f" --source {shlex.quote(os.path.abspath(folder))}" for folder in sources)  # noqa: PTH100
     return f"lineclear {verb} {row.id}{words}{where}"
@@ -143,7 +143,7 @@ def after_resolution(row: Row, rows: Iterable[Row], sources: Sources = ()) -> st
     ]
     waiting = next((one for one in left if one.state is State.PENDING), None)
     if waiting is not None:
-        return f"It is asked anew: {_on_call('show', waiting, sources)}"
+        return f"It is asked anew: {on_call('show', waiting, sources)}"
     stopped = next((one for one in left if one.state in _GOES_ON), None)
     if stopped is not None:
         return how_to_go_on(stopped, sources)

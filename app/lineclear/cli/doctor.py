@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from lineclear.cli import findings, parsing
+from lineclear.cli import advice, findings, parsing
 from lineclear.cli.exits import Exit
 from lineclear.cli.findings import Finding, Level
 from lineclear.cli.listing import summary
@@ -87,7 +87,7 @@ def _examine(options: argparse.Namespace) -> Iterator[Finding]:
     yield from findings.look_at_events(folders)
     rows, health = scan_with_health(settings, settings.sources)
     yield from _look_at_health(health)
-    yield from _look_at_rows(rows)
+    yield from _look_at_rows(rows, options.sources or ())
     yield from findings.look_at_launches(settings)
     yield from findings.look_at_window()
 
@@ -127,7 +127,7 @@ def _look_at_health(health: Sequence[SourceHealth]) -> Iterator[Finding]:
             yield Finding("source", Level.WARN, source.sentence, path_text(source.path))
 
 
-def _look_at_rows(rows: Sequence[Row]) -> Iterator[Finding]:
+def _look_at_rows(rows: Sequence[Row], sources: Sequence[str]) -> Iterator[Finding]:
     yield Finding("calls", Level.OK, summary(rows))
     for row in rows:
         store = path_text(row.store)
@@ -141,5 +141,5 @@ def _look_at_rows(rows: Sequence[Row]) -> Iterator[Finding]:
             told = f"Call {row.id[:8]} in {store} is held [{row.reason_code}]: {row.reason or ''}"
             yield Finding("calls", Level.WARN, told, store)
         elif row.state is State.UNCERTAIN:
-            told = f"Call {row.id[:8]} in {store} may have run: lineclear show {row.id[:8]}"
+            told = f"A call in {store} may have run: {advice.on_call('show', row, sources)}"
             yield Finding("calls", Level.WARN, told, store)

@@ -93,11 +93,10 @@ def _by_head(system: Format, head: Head, sha256: str) -> Checkpoint:
 def _refuse_encrypted(raw: bytes, name: str | None) -> None:
     if not raw.startswith(_ENCRYPTED):
         return
-    rules = FORMATS[a3s.NAME].files
-    if name is None or any(re.fullmatch(rule.pattern, name) for rule in rules):
-        told = "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
-    else:
-        told = "It is encrypted as a3s does it, but a3s uses no such name: look who wrote it."
+    told = "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
+    others = (rule for one in FORMATS.values() if one.name != a3s.NAME for rule in one.files)
+    if name is not None and any(re.fullmatch(rule.pattern, name) for rule in others):
+        told = "It is encrypted, as a3s does it; only the program that wrote it can open it."
     raise Unreadable("encrypted", told)
 
 
