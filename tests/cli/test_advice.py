@@ -40,7 +40,7 @@ def commands_in(text: str) -> list[str]:
 
 @pytest.mark.parametrize("state", list(State))
 def test_every_printed_command_is_understood(state):
-    told = []
+    told: list[str] = []
     for row, sources in product(rows_of(state), SOURCES):
         told += advice.next_commands(row, sources)
         told.append(advice.after_approval(row, sources))

@@ -86,6 +86,7 @@ def test_an_answer_is_given_to_the_agent_in_place_of_a_run(tmp_path, home):
         assert done.stdout.endswith("bot gets it at once; the tool does not run.\n")
         assert bot.process.wait(20) == 0
         assert bot.runs() == []
+        assert bot.process.stdout is not None
         assert bot.process.stdout.read() == "settled\n"
     (decision,) = decided(home)
     assert (decision["verdict"], decision["result"]) == ("result", {"refund": 100.0})

@@ -33,7 +33,9 @@ async def answered(agent: Any, source: Path) -> str:
 
 def approve(source: Path) -> None:
     settings = Settings(sources=(SourceSetting(path=source),))
-    row = wait_for(lambda: next((r for r in scan_once(settings, settings.sources) if r.tool), None))
+    row: Any = wait_for(
+        lambda: next((r for r in scan_once(settings, settings.sources) if r.tool), None)
+    )
     assert (row.tool, row.arguments) == ("send_refund", {"customer": "C-1204", "amount": 80})
     # Told by the Turn; what it leaves out is no zero.
     assert row.usage is not None

@@ -8,7 +8,9 @@ from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox import answers
 from lineclear.core.inbox.deciding import Origin, answer
+from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.scan import read_detail, scan_once
+from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.state import State
 from tests.core.inbox.agents import asked, call, watching
 from tests.core.inbox.test_handed_together import left, results_of
@@ -49,11 +51,16 @@ def test_a_call_of_ours_takes_no_other_answer_than_its_result(source, status, re
     assert rows(source)[""].state is State.PENDING
 
 
+def shown_of(detail: Detail) -> Shown:
+    assert detail.shown is not None
+    return detail.shown
+
+
 def test_what_is_reviewed_is_what_the_agent_gets(source):
     left(source)
     detail = read_detail(rows(source)["call_d"])
     verdict = answers.verdict_of(detail.row, "failed", "The tracker is down.")
-    shown = answers.given(detail.shown, verdict)
+    shown = answers.given(shown_of(detail), verdict)
     assert shown == {
         "deferred_id": "deferred_run_1_call_d",
         "status": "failed",
@@ -67,7 +74,7 @@ def test_what_is_reviewed_is_what_the_agent_gets(source):
 def test_of_a_call_of_ours_the_agent_gets_the_result_itself(source):
     asked(source / "bot" / "1", call())
     detail = read_detail(rows(source)[""])
-    assert answers.given(detail.shown, answers.verdict_of(detail.row, "completed", [1])) == [1]
+    assert answers.given(shown_of(detail), answers.verdict_of(detail.row, "completed", [1])) == [1]
 
 
 @pytest.mark.parametrize("item", ["call_1", "call_d"])
@@ -75,7 +82,7 @@ def test_what_a_system_does_not_take_is_refused_before_it_is_reviewed(source, it
     left(source)
     detail = read_detail(rows(source)[item])
     with pytest.raises(Refusal) as refused:
-        answers.given(detail.shown, answers.verdict_of(detail.row, "waiting", {}))
+        answers.given(shown_of(detail), answers.verdict_of(detail.row, "waiting", {}))
     assert refused.value.code == "unsupported"
 
 

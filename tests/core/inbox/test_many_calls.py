@@ -4,6 +4,7 @@ import cProfile
 import json
 import pstats
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def test_a_list_costs_no_more_per_call_where_there_are_more(tmp_path, decided):
         for number in range(decided):
             decide_one(source, number)
         settings = settings_of(source)
-        costs.append(steps(lambda s=settings: scan_once(s, s.sources)))
+        costs.append(steps(partial(scan_once, settings, settings.sources)))
     assert costs[1] < 5 * costs[0]
 
 
@@ -81,7 +82,7 @@ def test_a_decision_costs_no_more_per_call_where_there_are_more(tmp_path):
         source = tmp_path / str(many)
         left(source, many)
         decide_one(source, 0)
-        costs.append(steps(lambda s=source: decide_one(s, 1)))
+        costs.append(steps(partial(decide_one, source, 1)))
     assert costs[1] < 5 * costs[0]
 
 

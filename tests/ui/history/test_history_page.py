@@ -38,7 +38,7 @@ def click(widget) -> None:
 
 
 def button(window, name: str) -> QPushButton:
-    found = window.findChild(QPushButton, name)
+    found: QPushButton | None = window.findChild(QPushButton, name)
     assert found is not None, name
     return found
 

@@ -4,10 +4,11 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -38,7 +39,7 @@ pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", r"raise\(\)", exten
 
 
 @asynccontextmanager
-async def started(qapp: QApplication, until: Callable) -> AsyncIterator[MainWindow]:
+async def started(qapp: QApplication, until: Any) -> AsyncIterator[MainWindow]:
     """The program as `app.run` starts it, ended cleanly."""
     tasks = Tasks(asyncio.get_running_loop())
     failures: list[str] = []
@@ -84,11 +85,17 @@ def opened(window: MainWindow, page: str = "") -> SettingsWindow:
     return shown
 
 
-def kept() -> dict:
-    return json.loads(settings_path().read_text())
+def page_of(window: MainWindow, page: str) -> Any:
+    """One page of the settings, which has the fields that the test is about."""
+    return opened(window, page).pages[page]
 
 
-def named(root: QWidget, name: str) -> QWidget:
+def kept() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(settings_path().read_text())
+    return found
+
+
+def named(root: QWidget, name: str) -> Any:
     found = root.findChild(QWidget, name)
     assert found is not None, name
     return found
@@ -131,7 +138,7 @@ async def test_every_page_is_reached_by_the_keyboard_and_names_its_controls(wind
 async def test_what_is_set_is_kept_over_a_restart(qapp, source, until):
     save(Settings(sources=(SourceSetting(path=source),)))
     async with started(qapp, until) as window:
-        page = opened(window, GENERAL).pages[GENERAL]
+        page = page_of(window, GENERAL)
         page.name.setFocus()
         QTest.keyClicks(page.name, "ann")
         QTest.keyClick(page.name, Qt.Key.Key_Return)
@@ -152,7 +159,7 @@ async def test_what_is_set_is_kept_over_a_restart(qapp, source, until):
         "quiet_hours": "22:00-07:00",
     }
     async with started(qapp, until) as window:
-        page = opened(window, GENERAL).pages[GENERAL]
+        page = page_of(window, GENERAL)
         assert page.name.text() == "ann"
         assert f"ann (uid {os.geteuid()})" in page.about_name.text()
         assert page.hold._group.checkedId() == 2
@@ -166,7 +173,7 @@ async def test_what_is_set_is_kept_over_a_restart(qapp, source, until):
 async def test_density_and_theme_take_effect_at_once(window, source, until):
     ask_for(source)
     await until(lambda: window.model.rowCount() == 1, "a row")
-    page = opened(window, LOOK).pages[LOOK]
+    page = page_of(window, LOOK)
     assert window.table.row_height == 28
     page.rows.press(40)
     await until(lambda: window.table.row_height == 40, "high rows")
@@ -210,7 +217,7 @@ async def test_no_key_typed_into_the_settings_reaches_a_call(window, source, unt
 
 
 async def test_letters_are_switched_off_and_on(window, until):
-    page = opened(window, KEYS).pages[KEYS]
+    page = page_of(window, KEYS)
     page.letters.click()
     await until(
         lambda: (
@@ -223,7 +230,7 @@ async def test_letters_are_switched_off_and_on(window, until):
 async def test_polling_reaches_the_watcher_and_a_pause_takes_the_rows_away(window, source, until):
     ask_for(source)
     await until(lambda: window.model.rowCount() == 1, "a row")
-    page = opened(window, FOLDERS).pages[FOLDERS]
+    page = page_of(window, FOLDERS)
     card = page.cards[source]
     await until(lambda: card.health.text() == "1 open call in 1 store", "its health")
     card.polling.click()
@@ -242,7 +249,7 @@ async def test_polling_reaches_the_watcher_and_a_pause_takes_the_rows_away(windo
 
 async def test_a_folder_is_removed_only_after_its_sentence(window, source, until):
     ask_for(source)
-    page = opened(window, FOLDERS).pages[FOLDERS]
+    page = page_of(window, FOLDERS)
     card = page.cards[source]
     card.remove.click()
     assert kept()["sources"]
@@ -259,7 +266,7 @@ async def test_a_folder_is_removed_only_after_its_sentence(window, source, until
 
 async def test_a_folder_that_holds_too_much_is_refused_in_words(window, until):
     shown = opened(window, FOLDERS)
-    steps = next(each for each in shown.children() if hasattr(each, "ask_folder"))
+    steps: Any = next(each for each in shown.children() if hasattr(each, "ask_folder"))
     await steps._watch(Path("/"))
     assert "whole machine" in shown.told.text()
     assert shown.told.isVisible()
@@ -279,7 +286,7 @@ async def test_the_sidebars_menu_leads_to_a_folder(window, source, until):
 
 
 async def test_what_another_program_writes_is_taken_in_within_two_seconds(window, until):
-    page = opened(window, LOOK).pages[LOOK]
+    page = page_of(window, LOOK)
     settings_change.change(lambda now: now.model_copy(update={"row_height": 40}))
     await until(lambda: window.table.row_height == 40, "the other's setting", 2.5)
     assert page.rows._group.checkedId() == 2
@@ -292,10 +299,11 @@ async def test_a_file_damaged_meanwhile_is_said_and_what_held_goes_on(window, un
     assert "cannot be understood" in window.desk.strip.label.text()
     assert "stays in force" in window.desk.strip.label.text()
     shown = opened(window, LOOK)
-    shown.pages[LOOK].rows.press(40)
+    page: Any = shown.pages[LOOK]
+    page.rows.press(40)
     await until(shown.told.isVisible, "why nothing was saved")
     assert settings_path().read_text() == "{"
-    assert shown.pages[LOOK].rows._group.checkedId() == 1
+    assert page.rows._group.checkedId() == 1
     settings_path().write_text(whole)
     await until(lambda: not window.desk.strip.isVisible(), "the strip's end")
 
@@ -310,7 +318,7 @@ async def test_a_damaged_file_is_kept_aside_at_the_start_and_said(qapp, until):
         assert str(aside) in told
         assert "twice" in told
         assert aside.read_text() == '{"operator": "ann", "operator": "bob"}'
-        opened(window, LOOK).pages[LOOK].rows.press(40)
+        page_of(window, LOOK).rows.press(40)
         await until(lambda: settings_path().exists(), "a new file")
         await until(lambda: window.desk.following._taken == following.mark(), "a look at it")
         assert window.desk.strip.isVisible()
@@ -324,7 +332,7 @@ async def test_a_damaged_file_is_kept_aside_at_the_start_and_said(qapp, until):
 async def test_a_command_is_written_tried_and_removed(window, source, until, tmp_path):
     aid = ask_for(source, "refund-bot").shown.aid
     await until(lambda: window.model.rowCount() == 1, "a row")
-    page = opened(window, COMMANDS).pages[COMMANDS]
+    page = page_of(window, COMMANDS)
     page.add.click()
     editor = page.editor
     editor.program.setText("python3")
