@@ -71,8 +71,8 @@ def test_the_table_of_all_is_safe_and_whole(source):
     done = lineclear("list", "--source", source)
     assert done.returncode == 0
     assert {char for char in done.stdout if not char.isprintable()} <= {"\n"}
-    # A header, the rows, an empty line and the counts.
-    assert len(done.stdout.splitlines()) == len(FILES) + 3
+    # A header, the rows, an empty line, the counts and the sums.
+    assert len(done.stdout.splitlines()) == len(FILES) + 4
 
 
 @pytest.mark.parametrize("name", [case.name for case in PLACES if case.name in SPECIAL])
