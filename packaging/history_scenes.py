@@ -16,7 +16,7 @@ from lineclear.core.inbox.history.entry import STAGES, Fact, Kind
 from lineclear.core.inbox.history.search import Pivot
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.records import format_instant
-from lineclear.ui.sections import Section
+from lineclear.ui.queue.sections import Section
 
 if TYPE_CHECKING:
     from screenshots import Set

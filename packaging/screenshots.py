@@ -40,9 +40,9 @@ from reading_scenes import READING
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
-from lineclear.ui.arming import Act
 from lineclear.ui.bridge import Bridge
-from lineclear.ui.sections import Section
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.queue.sections import Section
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow

@@ -35,12 +35,12 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import theme
-from lineclear.ui.cells import Column
-from lineclear.ui.filtering import parse_filter
-from lineclear.ui.queue_model import QueueModel
-from lineclear.ui.scope import Scope
-from lineclear.ui.sort_rule import UNSORTED
-from lineclear.ui.table_view import QueueView
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.filtering import parse_filter
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.scope import Scope
+from lineclear.ui.queue.sort_rule import UNSORTED
+from lineclear.ui.queue.table_view import QueueView
 
 NOW = datetime.now(UTC)
 SOURCE = Path("/srv/agents")

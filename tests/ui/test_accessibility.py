@@ -14,8 +14,8 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.store import Store
 from lineclear.ui import announcing
-from lineclear.ui.arming import Act
-from lineclear.ui.queue_model import QueueModel
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.queue.queue_model import QueueModel
 from tests.ui.sample import ask_for
 
 HOSTILE = "<b>pay\u202e</b>\x1b[2J"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.ui.app import parse
-from lineclear.ui.window_state import WindowState, read_state, write_state
+from lineclear.ui.frame.window_state import WindowState, read_state, write_state
 from tests.ui.sample import ask_for
 
 END_S = 5.0

@@ -7,7 +7,7 @@ import pytest
 
 from lineclear.core.ledger.state import State
 from lineclear.ui import assets, theme
-from lineclear.ui.row_delegate import glyph_of
+from lineclear.ui.queue.row_delegate import glyph_of
 from tests.ui.sample import a_row
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -11,8 +11,8 @@ from lineclear.core.errors import Refusal
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.settings import Settings, SourceSetting
-from lineclear.ui import window_state
 from lineclear.ui.bridge import AT_ONCE, Bridge, pieces
+from lineclear.ui.frame import window_state
 from tests.ui.sample import a_row, ask_for, row_id
 
 

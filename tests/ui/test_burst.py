@@ -18,9 +18,9 @@ from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.ui.arming import SETTLE_S, Act, Need
 from lineclear.ui.burst.flow import BurstFlow
 from lineclear.ui.burst.model import Phase
+from lineclear.ui.deciding.arming import SETTLE_S, Act, Need
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.window import MainWindow
 from tests.ui.sample import ask_for

@@ -16,8 +16,8 @@ from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Outcome, Person
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.ui.arming import Act
-from lineclear.ui.sections import Section
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
 from tests.ui.sample import ask_for
 from tests.ui.test_window import click, decision_of, press, ready, says, select

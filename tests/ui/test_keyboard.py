@@ -9,8 +9,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.ledger.layout import APPROVALS
-from lineclear.ui.arming import Act
-from lineclear.ui.sections import Section
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.queue.sections import Section
 from tests.ui.sample import ask_for
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)

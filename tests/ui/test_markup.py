@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.ui.key_list import KeyList
+from lineclear.ui.frame.key_list import KeyList
 from tests.ui.sample import ask_for
 
 BAD = Path(__file__).parent.parent / "data" / "badinputs" / "files"

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from lineclear.ui.arming import SETTLE_S
+from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.self_check import SelfCheck, click
 
 

@@ -16,11 +16,11 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.ui.arming import CONFIRM_AFTER_S, SETTLE_S, STOP_SETTLE_S, Act, Need
-from lineclear.ui.cells import Column
+from lineclear.ui.deciding.arming import CONFIRM_AFTER_S, SETTLE_S, STOP_SETTLE_S, Act, Need
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.sections import Section
 from lineclear.ui.reading.modify_editor import WHOLE
-from lineclear.ui.sections import Section
 from lineclear.ui.window import MainWindow
 from tests.ui.sample import BOB, ask_for
 

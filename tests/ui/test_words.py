@@ -11,9 +11,11 @@ from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.ui import cells, offers, standing, words
-from lineclear.ui.arming import Act, Need, Readiness
-from lineclear.ui.cells import Column
+from lineclear.ui import words
+from lineclear.ui.deciding import offers, standing
+from lineclear.ui.deciding.arming import Act, Need, Readiness
+from lineclear.ui.queue import cells
+from lineclear.ui.queue.cells import Column
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row
 
 

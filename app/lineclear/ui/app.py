@@ -26,10 +26,10 @@ from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import FirstWindow
+from lineclear.ui.frame.window_state import read_state, write_state
 from lineclear.ui.settings import following
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.window import MainWindow
-from lineclear.ui.window_state import read_state, write_state
 
 log = logging.getLogger(__name__)
 Check = Callable[[MainWindow], Coroutine[Any, Any, None]]

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from lineclear.core.agent.gate import Gate
 from lineclear.core.errors import LineclearError
 from lineclear.core.ledger.state import State
-from lineclear.ui.arming import Act
+from lineclear.ui.deciding.arming import Act
 from lineclear.ui.window import MainWindow
 
 LIMIT_S: Final = 60.0

@@ -10,39 +10,39 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
-from lineclear.ui.actions import Actions
 from lineclear.ui.announcing import Arrivals
-from lineclear.ui.arming import Act
-from lineclear.ui.bars import StatusLine, Strip, TopBar, separator
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst.opening import Together
-from lineclear.ui.closing import Closing
-from lineclear.ui.colleagues import Colleagues
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.desktop.attention import Attention
 from lineclear.ui.desktop.coming_forward import come_forward, wait_to_be_called
-from lineclear.ui.filtering import parse_filter
-from lineclear.ui.first_steps import FirstSteps
-from lineclear.ui.flow import DecisionFlow
+from lineclear.ui.frame.actions import Actions
+from lineclear.ui.frame.bars import StatusLine, Strip, TopBar, separator
+from lineclear.ui.frame.closing import Closing
+from lineclear.ui.frame.colleagues import Colleagues
+from lineclear.ui.frame.first_steps import FirstSteps
+from lineclear.ui.frame.key_list import KeyList
+from lineclear.ui.frame.keys import KeyWatch
+from lineclear.ui.frame.middle import Middle
+from lineclear.ui.frame.navigation import Navigation
+from lineclear.ui.frame.open_words import OpenWords
+from lineclear.ui.frame.overview import Overview
+from lineclear.ui.frame.panes import Panes
+from lineclear.ui.frame.return_line import ReturnLine
+from lineclear.ui.frame.sidebar import Sidebar
+from lineclear.ui.frame.tray import Tray
+from lineclear.ui.frame.window_state import WindowState
 from lineclear.ui.history.desk import HistoryDesk
-from lineclear.ui.key_list import KeyList
-from lineclear.ui.keys import KeyWatch
-from lineclear.ui.middle import Middle
-from lineclear.ui.navigation import Navigation
-from lineclear.ui.open_words import OpenWords
-from lineclear.ui.overview import Overview
-from lineclear.ui.own_view import OwnView
-from lineclear.ui.panes import Panes
-from lineclear.ui.queue_model import QueueModel
+from lineclear.ui.queue.filtering import parse_filter
+from lineclear.ui.queue.own_view import OwnView
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.scope import Scope
+from lineclear.ui.queue.sections import Section
+from lineclear.ui.queue.table_view import QueueView
 from lineclear.ui.reading.pane import HINT, ReadingPane
-from lineclear.ui.return_line import ReturnLine
-from lineclear.ui.scope import Scope
-from lineclear.ui.sections import Section
 from lineclear.ui.settings.desk import SettingsDesk
-from lineclear.ui.sidebar import Sidebar
-from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
-from lineclear.ui.tray import Tray
-from lineclear.ui.window_state import WindowState
 
 FILTER_AFTER_MS = 60
 DEMO = "Demo: pretend agents, nothing real runs."

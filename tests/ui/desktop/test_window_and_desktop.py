@@ -8,12 +8,12 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from lineclear.ui.closing import CLOSES, KEEPS_WATCHING, Closing
 from lineclear.ui.desktop import coming_forward, tokens
 from lineclear.ui.desktop.alerts import BURST_S, LATER_S, Alert
 from lineclear.ui.desktop.notifications import LATER
 from lineclear.ui.desktop.screen_lock import ScreenLock
-from lineclear.ui.sections import Section
+from lineclear.ui.frame.closing import CLOSES, KEEPS_WATCHING, Closing
+from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
 from tests.ui.sample import ask_for
 

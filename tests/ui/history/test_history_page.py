@@ -18,10 +18,10 @@ from lineclear.core.inbox.history.recorder import News
 from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.decide import Verdict
-from lineclear.ui.arming import Act
+from lineclear.ui.deciding.arming import Act
 from lineclear.ui.history.told import Column
 from lineclear.ui.labels import WholeLabel
-from lineclear.ui.sections import Section
+from lineclear.ui.queue.sections import Section
 from tests.core.inbox.history.ledgers import add, fact
 from tests.ui.sample import ask_for
 

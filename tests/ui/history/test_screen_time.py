@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineclear.ui.screen_time import ScreenTime
+from lineclear.ui.deciding.screen_time import ScreenTime
 
 
 class Clock:

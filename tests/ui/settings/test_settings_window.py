@@ -24,8 +24,8 @@ from lineclear.core.inbox.settings import (
     save,
     settings_path,
 )
-from lineclear.ui.arming import Act
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.deciding.arming import Act
 from lineclear.ui.settings import following
 from lineclear.ui.settings.desk import COMMANDS, FOLDERS, GENERAL, HISTORY, KEYS, LOOK
 from lineclear.ui.settings.window import SettingsWindow

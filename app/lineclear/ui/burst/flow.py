@@ -15,21 +15,22 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
-from lineclear.ui import offers, words
+from lineclear.ui import words
 from lineclear.ui.announcing import announce
-from lineclear.ui.arming import Act, Need, Readiness
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import Phase, Standing
 from lineclear.ui.burst.run import Run
 from lineclear.ui.burst.window import BurstWindow
-from lineclear.ui.flow import FAST_MS, SLOW_MS
-from lineclear.ui.hands import Hands
-from lineclear.ui.offers import Offer
+from lineclear.ui.deciding import offers
+from lineclear.ui.deciding.arming import Act, Need, Readiness
+from lineclear.ui.deciding.flow import FAST_MS, SLOW_MS
+from lineclear.ui.deciding.hands import Hands
+from lineclear.ui.deciding.offers import Offer
+from lineclear.ui.deciding.screen_time import ScreenTime
+from lineclear.ui.deciding.spoken import Spoken
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.reading.editors import REASONS, Question
-from lineclear.ui.screen_time import ScreenTime
-from lineclear.ui.spoken import Spoken
 from lineclear.ui.tasks import Tasks
 
 

@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
 from lineclear.ui import theme
-from lineclear.ui.actions import Actions
-from lineclear.ui.arming import Act
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst.flow import BurstFlow
 from lineclear.ui.burst.window import BurstWindow
-from lineclear.ui.keys import KeyWatch
-from lineclear.ui.offers import Offer
+from lineclear.ui.deciding.arming import Act
+from lineclear.ui.deciding.offers import Offer
+from lineclear.ui.frame.actions import Actions
+from lineclear.ui.frame.keys import KeyWatch
 from lineclear.ui.tasks import Tasks
 
 COMPARED_AT_MOST = 10_000

@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.bursts import Burst
 from lineclear.ui import theme
-from lineclear.ui.bars import separator
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import BurstModel
 from lineclear.ui.burst.shared_fields import SharedFields
 from lineclear.ui.burst.table import BurstTable
 from lineclear.ui.buttons import ApproveButton, DecisionButton
-from lineclear.ui.decision_bar import APART
+from lineclear.ui.deciding.decision_bar import APART
+from lineclear.ui.frame.bars import separator
 from lineclear.ui.labels import PlainLabel, WholeLabel
 from lineclear.ui.reading.banners import Banners, Notice
 from lineclear.ui.reading.editors import TextEditor

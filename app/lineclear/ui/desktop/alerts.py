@@ -12,7 +12,7 @@ from itertools import islice
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
-from lineclear.ui import offers
+from lineclear.ui.deciding import offers
 from lineclear.ui.desktop import alert_words
 
 BURST_S = 1.5

@@ -22,7 +22,7 @@ from lineclear.core.inbox.history.search import Bucket, Cursor, Page, Pivot, Sea
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.rows import path_text
 from lineclear.ui import theme, words
-from lineclear.ui.bars import Strip
+from lineclear.ui.frame.bars import Strip
 from lineclear.ui.history import told
 from lineclear.ui.history.detail import Detail
 from lineclear.ui.history.export_dialog import ExportDialog

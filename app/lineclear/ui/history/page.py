@@ -23,7 +23,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.history.query import Term
 from lineclear.core.inbox.history.search import Pivot
 from lineclear.ui import theme
-from lineclear.ui.bars import separator
+from lineclear.ui.frame.bars import separator
 from lineclear.ui.history.entry_model import EntryModel
 from lineclear.ui.history.entry_table import EntryTable, RowView
 from lineclear.ui.history.pivot_table import PivotModel, PivotTable

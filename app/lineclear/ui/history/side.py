@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.ui.bars import separator
+from lineclear.ui.frame.bars import separator
 
 
 class Side(QWidget):

@@ -15,8 +15,8 @@ from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
+from lineclear.ui.deciding.offers import ABOUT_ANSWER
 from lineclear.ui.labels import PlainLabel
-from lineclear.ui.offers import ABOUT_ANSWER
 from lineclear.ui.reading.prepared import EDIT_AT_MOST, Prepared
 from lineclear.ui.reading.reviewed_editor import Review, ReviewedEditor
 from lineclear.ui.reading.shown_text import exact_text

@@ -11,10 +11,10 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
+from lineclear.ui.deciding.standing import standing
 from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel, explain
+from lineclear.ui.queue.row_delegate import colour_of
 from lineclear.ui.reading.budgets import Budgets
-from lineclear.ui.row_delegate import colour_of
-from lineclear.ui.standing import standing
 
 TITLE_MOST = 1_300
 """Shown characters of a tool's name: 128 tokens. One that is longer is not approved here."""

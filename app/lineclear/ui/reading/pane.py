@@ -14,14 +14,14 @@ from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
-from lineclear.ui.console import Console
-from lineclear.ui.decision_bar import DecisionBar
+from lineclear.ui.deciding.decision_bar import DecisionBar
+from lineclear.ui.deciding.offers import Offer
 from lineclear.ui.labels import PlainLabel
-from lineclear.ui.offers import Offer
 from lineclear.ui.reading.answer_editor import AnswerEditor
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.changes_tab import ChangesTab
+from lineclear.ui.reading.console import Console
 from lineclear.ui.reading.diff_tab import DiffTab
 from lineclear.ui.reading.diff_text import Difference
 from lineclear.ui.reading.editors import TextEditor

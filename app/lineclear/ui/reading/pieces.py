@@ -24,7 +24,8 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import Masked, mask, mask_text, masked_json, masked_text
 from lineclear.core.ledger.store import Shown
-from lineclear.ui import cells, words
+from lineclear.ui import words
+from lineclear.ui.queue import cells
 from lineclear.ui.reading.shown_text import BREAK, RAW_AT_MOST, cut, exact_text, lines_of
 from lineclear.ui.reading.wrapping import GUTTER
 

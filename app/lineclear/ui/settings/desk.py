@@ -14,15 +14,17 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui import theme
-from lineclear.ui.bars import Strip, TopBar
 from lineclear.ui.bridge import Bridge
-from lineclear.ui.colleagues import Colleagues
+from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.desktop.attention import Attention
-from lineclear.ui.first_steps import FirstSteps
-from lineclear.ui.flow import DecisionFlow
-from lineclear.ui.queue_model import QueueModel
+from lineclear.ui.frame.bars import Strip, TopBar
+from lineclear.ui.frame.colleagues import Colleagues
+from lineclear.ui.frame.first_steps import FirstSteps
+from lineclear.ui.frame.sidebar import Sidebar
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.sections import OPEN_SECTIONS
+from lineclear.ui.queue.table_view import QueueView
 from lineclear.ui.reading.pane import ReadingPane
-from lineclear.ui.sections import OPEN_SECTIONS
 from lineclear.ui.settings.commands import CommandsPage
 from lineclear.ui.settings.folders import FoldersPage, paused
 from lineclear.ui.settings.following import Following, Mark
@@ -33,8 +35,6 @@ from lineclear.ui.settings.keys import KeysPage
 from lineclear.ui.settings.look import LookPage
 from lineclear.ui.settings.proposal_offer import ProposalOffer
 from lineclear.ui.settings.window import SettingsWindow
-from lineclear.ui.sidebar import Sidebar
-from lineclear.ui.table_view import QueueView
 from lineclear.ui.tasks import Tasks
 
 GENERAL, FOLDERS, COMMANDS, KEYS, LOOK, HISTORY = (

@@ -21,7 +21,7 @@ from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.ui import theme, words
-from lineclear.ui.bars import separator
+from lineclear.ui.frame.bars import separator
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QCheckBox
 
 from lineclear.core.inbox.settings import Settings
-from lineclear.ui.key_list import key_grid
+from lineclear.ui.frame.key_list import key_grid
 from lineclear.ui.settings.form import Change, Page, put
 
 

@@ -11,7 +11,7 @@ from lineclear.core.inbox import proposal_words
 from lineclear.core.inbox.proposals import accepted, same_command
 from lineclear.core.inbox.rehearsal import Rehearsal
 from lineclear.core.inbox.settings import LaunchSetting, Settings
-from lineclear.ui.arming import SETTLE_S
+from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import button, note
 from lineclear.ui.settings.would_run import WouldRun

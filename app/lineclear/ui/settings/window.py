@@ -19,11 +19,11 @@ from PySide6.QtWidgets import (
 
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui import theme
-from lineclear.ui.bars import separator
+from lineclear.ui.frame.bars import separator
+from lineclear.ui.frame.sidebar import Entry, EntryDelegate, EntryModel
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.folders import FoldersPage
 from lineclear.ui.settings.form import Page
-from lineclear.ui.sidebar import Entry, EntryDelegate, EntryModel
 
 LIST_WIDTH = 176
 

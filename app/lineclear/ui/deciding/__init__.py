@@ -1,0 +1,1 @@
+"""From a call in view to a word on it: arming, asking, holding, carrying out."""

@@ -1,0 +1,62 @@
+"""Why the pane stands still: what was read in it is not what is there any more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.records import Person
+from lineclear.ui.deciding.standing import changed_elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """What happened elsewhere to the call that is being read."""
+
+    text: str
+    """The banner."""
+    successor: str = ""
+    """The id of what can be shown instead, "" for nothing."""
+    settled: bool = False
+    """It is still the same call, so where it stands goes on being told; only its text is kept."""
+    standing: str = ""
+    """What is said of where it stands when it is not."""
+
+    @property
+    def action(self) -> str:
+        """The label of what can be done about it; "" for nothing."""
+        if self.settled:
+            return "Dismiss (u)"
+        return "Show the new one (u)" if self.successor else ""
+
+
+def freeze(
+    before: Row,
+    after: Row | None,
+    now: datetime,
+    me: Person | None,
+    *,
+    successor: str = "",
+    typed: bool = False,
+) -> Freeze:
+    """Tell what became of BEFORE: AFTER, or nothing but perhaps a SUCCESSOR with another id.
+
+    TYPED: the operator had begun a text that is not sent.
+    """
+    text = changed_elsewhere(before, after, now, me, typed=typed, replaced=bool(successor))
+    if after is None:
+        told = "Its file holds another call now." if successor else "Its file is gone."
+        return Freeze(text, successor, standing=told)
+    if after.sha256 != before.sha256:
+        return Freeze(text, after.id, standing="Shown as it was before it changed.")
+    return Freeze(text, after.id, settled=True)
+
+
+def successor(before: Row, diff: Diff) -> str:
+    """The id of the row that took the place of one that is gone; "" when none did."""
+    for row in (*diff.added, *diff.changed):
+        if row.store == before.store and row.item == before.item and row.id != before.id:
+            return row.id
+    return ""

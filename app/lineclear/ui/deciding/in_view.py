@@ -1,0 +1,241 @@
+"""The row in the reading pane: its reading, and what becomes of it elsewhere meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.records import Person
+from lineclear.core.ledger.state import State
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.deciding import freezing
+from lineclear.ui.deciding.freezing import Freeze
+from lineclear.ui.deciding.resumption import Resumption
+from lineclear.ui.deciding.surroundings import Found, Surroundings
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.reading.banners import Notice
+from lineclear.ui.reading.pane import ReadingPane
+from lineclear.ui.reading.prepared import AROUND, Prepared, merged, warned
+from lineclear.ui.tasks import Tasks
+
+SLOW_READ_MS = 120
+
+
+class InView(QObject):
+    """Reads one row at a time into the pane; never swaps its text under the reader.
+
+    Signals:
+        turned: another row, or none, is in view; nothing of it is read yet.
+        read: its bytes are in the pane, from their beginning.
+        unread: its bytes could not be read; `notice` says why.
+        moved: what is known of it has changed, its text has not.
+        froze: it changed or went while it was in view; its text stays.
+        show_id(str): another row should become the current one.
+    """
+
+    turned = Signal()
+    read = Signal()
+    unread = Signal()
+    moved = Signal()
+    froze = Signal()
+    show_id = Signal(str)
+
+    def __init__(
+        self,
+        pane: ReadingPane,
+        model: QueueModel,
+        bridge: Bridge,
+        tasks: Tasks,
+        *,
+        ours: Callable[[str], bool],
+        typed: Callable[[], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        """OURS: this window decides or decided that row; TYPED: a text is being written."""
+        super().__init__(parent)
+        self._pane = pane
+        self._model = model
+        self._bridge = bridge
+        self._tasks = tasks
+        self._ours = ours
+        self._typed = typed
+        self._me: Person | None = None
+        self.id = ""
+        self.row: Row | None = None
+        self.prepared: Prepared | None = None
+        self.frozen: Freeze | None = None
+        self.notice: Notice | None = None
+        self.resumption = Resumption()
+        # Sooner it would only flicker; later another call's text would stand under this one's name.
+        self._slow = QTimer(self)
+        self._slow.setSingleShot(True)
+        self._slow.setInterval(SLOW_READ_MS)
+        self._slow.timeout.connect(self._pane.show_wait)
+        self._surroundings = Surroundings(tasks, self)
+        self._surroundings.found.connect(self._looked_around)
+
+    @property
+    def me(self) -> Person:
+        """The operator of this window."""
+        if self._me is None:
+            self._me = self._bridge.me()
+        return self._me
+
+    # --- What is in the pane --------------------------------------------------------------------
+
+    def show(self, row_id: str) -> None:
+        """Turn to a row: its head at once, its bytes as soon as they are read."""
+        if row_id == self.id and not self.frozen:
+            return
+        self.row = self._model.row(row_id) if row_id else None
+        self.id = row_id if self.row is not None else ""
+        self.prepared = None
+        self.notice = None
+        self.frozen = None
+        self.resumption.forget()
+        self._surroundings.forget()
+        self.turned.emit()
+        if self.row is None:
+            self._slow.stop()
+            self._pane.show_nothing()
+        else:
+            self._slow.start()
+            self._tasks.start(self._read(self.row), name="read a call")
+
+    async def _read(self, row: Row) -> None:
+        try:
+            prepared = await self._bridge.read(row)
+        except LineclearError as why:
+            if self.id == row.id:
+                self._slow.stop()
+                self._pane.show_unread()
+                self.notice = Notice("stop", why.sentence, name="unread")
+                self.unread.emit()
+            return
+        if self.id != row.id or self.frozen:
+            return
+        self._slow.stop()
+        self.prepared = prepared
+        self.resumption.read(prepared.detail.launches)
+        self.row = merged(self._model.row(row.id) or row, prepared)
+        self._pane.show_prepared(prepared)
+        self._model.mark_seen(row.id)
+        self.read.emit()
+        self._surroundings.watch(prepared)
+
+    def _looked_around(self, found: Found) -> None:
+        """Take in what became of the call's surroundings; its text stays as it is."""
+        if self.id != found.row_id or self.prepared is None or self.row is None or self.frozen:
+            return
+        self._pane.show_difference(found.difference)
+        before = self.row.warnings
+        self.prepared = warned(self.prepared, found.codes)
+        kept = tuple(code for code in self.row.warnings if code not in AROUND)
+        self.row = merged(replace(self.row, warnings=kept), self.prepared)
+        if self.row.warnings != before:
+            self.moved.emit()
+
+    def head(self) -> None:
+        """Show the row's head again: its times go on."""
+        if self.row is None:
+            return
+        argv = () if self.prepared is None else self.prepared.argv
+        pid = self.resumption.pid_for(self.row)
+        told = "" if self.frozen is None else self.frozen.standing
+        now = datetime.now(UTC)
+        self._pane.show_row(self.row, now, self.me, argv, resumed=pid, told=told)
+
+    # --- What happens elsewhere -----------------------------------------------------------------
+
+    def take(self, diff: Diff) -> None:
+        """Look whether a diff concerns the row in view."""
+        if not self.id or self.row is None:
+            return
+        instead = freezing.successor(self.row, diff)
+        frozen = self.frozen
+        settled = frozen is not None and frozen.settled
+        awaited = instead and frozen is not None and not (settled or frozen.successor)
+        if (self.id in diff.removed and not settled) or awaited:
+            self._freeze(self.row, None, instead)
+            return
+        found = next((row for row in (*diff.changed, *diff.added) if row.id == self.id), None)
+        if found is not None:
+            self._row_changed(self.row, found)
+
+    def _row_changed(self, before: Row, row: Row) -> None:
+        if self.frozen is not None:
+            self._follow(self.frozen, before, row)
+            return
+        decided_elsewhere = (
+            before.state is State.PENDING
+            and row.state is not State.PENDING
+            and not self._ours(row.id)
+        )
+        if row.sha256 != before.sha256 or decided_elsewhere:
+            self._freeze(before, row)
+            return
+        self.row = self._merged(row)
+        self.moved.emit()
+        self._read_result(before, row)
+
+    def _follow(self, frozen: Freeze, before: Row, row: Row) -> None:
+        """Go on telling where a call stands whose text stays as it was read."""
+        if frozen.settled and row.sha256 != before.sha256:
+            self._freeze(before, row)
+        elif frozen.settled:
+            self.row = self._merged(row)
+            self.head()
+            self._read_result(before, row)
+
+    def _merged(self, row: Row) -> Row:
+        return row if self.prepared is None else merged(row, self.prepared)
+
+    def _read_result(self, before: Row, row: Row) -> None:
+        if row.state is not before.state and row.state is not State.PENDING:
+            self.read_again(row, name="read what came of a call")
+
+    def read_again(self, row: Row, *, name: str) -> None:
+        """Take in launches, results and what ran; what was asked stays as it is."""
+        self._tasks.start(self._reread(row), name=name)
+
+    async def _reread(self, row: Row) -> None:
+        try:
+            prepared = await self._bridge.read(row)
+        except LineclearError:
+            return
+        kept = self.frozen is None or self.frozen.settled
+        if self.id == row.id and kept and self.prepared is not None:
+            self.prepared = prepared
+            self.resumption.read(prepared.detail.launches)
+            self._pane.file.show_file(prepared.detail, prepared.raw, prepared.raw_open)
+            self._pane.show_result(prepared)
+            self._pane.show_launches(prepared)
+
+    def _freeze(self, before: Row, after: Row | None, successor: str = "") -> None:
+        frozen = freezing.freeze(
+            before, after, datetime.now(UTC), self.me, successor=successor, typed=self._typed()
+        )
+        self.frozen = frozen
+        if self.prepared is None:
+            self._slow.stop()
+            self._pane.show_unread()
+        if after is not None and frozen.settled:
+            self.row = after
+            self._read_result(before, after)
+        act = self.show_new if frozen.action else None
+        self.notice = Notice("care", frozen.text, frozen.action, act, name="frozen")
+        self.froze.emit()
+
+    def show_new(self) -> None:
+        """Show what replaced a frozen call."""
+        target = "" if self.frozen is None else self.frozen.successor
+        if target and target == self.id:
+            self.show(target)
+        elif target:
+            self.show_id.emit(target)

@@ -1,0 +1,286 @@
+"""What the decision bar offers for a call, and what it says will happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import Level, level_of
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.answers import takes_answer
+from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
+from lineclear.core.inbox.deciding import Origin, may_decide
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+from lineclear.ui import words
+from lineclear.ui.deciding.arming import Act, Need, Readiness
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the decision bar offers for a call, and what it says will happen."""
+
+    sentence: str = ""
+    approve: str = ""
+    """Label of the approving button; "" when there is none."""
+    resumes: bool = False
+    """Approving also starts the resume command."""
+    deny: bool = False
+    modify: bool = False
+    answer: bool = False
+    """A result can be given in place of a run."""
+    doing: str = ""
+    """What Enter does after the letter of the approving button, where that is no approval."""
+    take_back: bool = False
+    resume: str = ""
+    """Label of the resume button; "" when there is none."""
+    asks: bool = False
+    """The resume button asks first whether really nothing runs."""
+    resolve: bool = False
+    together: str = ""
+    """Label of the button that compares all selected calls; "" when there is none."""
+    set_command: bool = False
+    """Nothing can resume this agent yet: offer to set a command."""
+
+
+ABOUT_ANSWER = "Give this result to the agent; the tool does not run."
+MODIFYING = Offer("Nothing runs before you have reviewed and approved your changes.")
+MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
+MODIFY_FLAGGED = Offer("The agent runs it with your changes and what is flagged.", "Approve anyway")
+
+
+def modifying(*, reviewed: bool, flagged: bool) -> Offer:
+    """What changed arguments can be given, before and in their review."""
+    if not reviewed:
+        return MODIFYING
+    return MODIFY_FLAGGED if flagged else MODIFY_REVIEWED
+
+
+ANSWERING = "Nothing is given before you have reviewed it."
+"""What the bar says while an answer is being written."""
+
+
+def answering(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
+    """What an answer in place of a run can be given, before and in its review."""
+    if not reviewed:
+        return Offer(ANSWERING)
+    agent = words.name(row.agent)
+    if row.process in (Process.ALIVE, Process.ELSEWHERE) and row.system == "lineclear":
+        told = f"{agent} gets this at once; the tool does not run."
+    else:
+        told = f"The tool does not run. {agent} gets this when it is resumed."
+    label = "Answer anyway" if flagged or stop_codes(row) else "Give this answer"
+    return Offer(told, label, doing="give this answer")
+
+
+def held(offer: Offer, decided: int, together: int) -> Offer:
+    """OFFER on one of TOGETHER calls that are handed over at once; DECIDED of them are done."""
+    if together <= 1:
+        return offer
+    told = f"Held until all {together} calls of this run are decided ({decided} done)."
+    return replace(
+        offer,
+        sentence=f"{ABOUT_ANSWER} {told}" if offer.answer and not offer.approve else told,
+        resumes=False,
+    )
+
+
+_OVER = "This is over: nothing is left to decide."
+_NOTHING_TO_DO = {
+    State.RUNNING: "It runs: there is nothing to decide until it ends.",
+    State.UNREADABLE: "It cannot be decided. File shows what is there.",
+    State.DAMAGED: "It cannot be decided. File shows what is there.",
+    State.STRAY: "Nothing here asks for a decision. File shows what is there.",
+}
+
+
+def _no_command(row: Row) -> str:
+    return f"Lineclear knows no command yet that resumes {words.name(row.agent)}."
+
+
+NOTING = "Nothing is approved yet: your note waits for your approval."
+
+
+def noted(offer: Offer, note: str) -> Offer:
+    """OFFER while a note waits to go with an approval."""
+    if not note or not offer.approve:
+        return offer
+    said = f"Your note goes with it: \u201c{visible_line(note, 60)}\u201d."
+    return replace(offer, sentence=f"{offer.sentence} {said}".strip())
+
+
+def denying(row: Row) -> str:
+    """What a denial will do, while its reason is being typed."""
+    if row.system != "lineclear":
+        return "Nothing runs. The agent reads this text only when it is resumed from here."
+    return "The agent gets this text instead of a result; nothing runs."
+
+
+def stop_codes(row: Row) -> tuple[str, ...]:
+    """The warnings that an approval must name."""
+    return tuple(code for code in row.warnings if level_of(code) is Level.STOP)
+
+
+def blocked_codes(row: Row) -> tuple[str, ...]:
+    """The warnings that leave no approval at all."""
+    return tuple(code for code in row.warnings if level_of(code) is Level.BLOCKED)
+
+
+def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) -> Offer:
+    """Give what can be done with ROW in its state.
+
+    TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
+    agent gets the answers to all of them at once. WORD: the operator is being asked whether they
+    know that nothing runs.
+    """
+    agent = words.name(row.agent)
+    if row.state is State.PENDING:
+        offered = _offer_pending(row, agent)
+        gives = offered.approve or offered.answer
+        return held(offered, decided, together) if gives else offered
+    if row.state in (State.APPROVED, State.HELD):
+        running = row.process in (Process.ALIVE, Process.ELSEWHERE)
+        waits = row.state is State.HELD
+        return Offer(
+            "" if running or row.resumable_by else _no_command(row),
+            take_back=True,
+            resume="" if running or waits or not row.resumable_by else "Resume",
+            set_command=not running and not row.resumable_by,
+        )
+    if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
+        if row.closed:
+            return Offer(_OVER)
+        if row.process in (Process.ALIVE, Process.ELSEWHERE):
+            return Offer(f"{agent} lives and goes on by itself.")
+        return _offer_resume(row, word=word)
+    if row.state is State.UNCERTAIN:
+        return Offer(
+            sentence="No program tries this again. Say what you found, or leave it.",
+            resolve=True,
+        )
+    return Offer(_NOTHING_TO_DO.get(row.state, _OVER))
+
+
+def _offer_resume(row: Row, *, word: bool) -> Offer:
+    if not row.resumable_by:
+        return Offer(_no_command(row), set_command=True)
+    if MAY_BE_RUNNING not in row.warnings:
+        return Offer(resume="Resume")
+    if not word:
+        return Offer(resume="Resume\u2026", asks=True)
+    # Only the operator can know.
+    return Offer(sentence=ASK_FOR_WORD, resume="Nothing runs: resume")
+
+
+def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
+    """OFFER while a resume goes on in process PID, or after one ENDED: never a second one."""
+    if pid is not None:
+        told = f"Started as pid {pid}. Output shows what it says."
+        return replace(offer, sentence=told, resume="", asks=False, set_command=False)
+    if ended and offer.resume and not offer.sentence:
+        return replace(offer, sentence="The last resume ended before it came to this. See Output.")
+    return offer
+
+
+def _offer_pending(row: Row, agent: str) -> Offer:
+    if row.kind == "deferred":
+        if blocked_codes(row):
+            return Offer(sentence="This call cannot be answered. File shows what is there.")
+        return Offer(ABOUT_ANSWER, answer=True, set_command=not row.resumable_by)
+    offered = _offer_approval(row, agent)
+    return replace(offered, answer=bool(offered.approve) and takes_answer(row))
+
+
+def _offer_approval(row: Row, agent: str) -> Offer:
+    if blocked_codes(row):
+        return Offer(sentence="This call cannot be approved. It can be denied.", deny=True)
+    approve = "Approve anyway" if stop_codes(row) else ""
+    foreign = row.system != "lineclear"
+    if row.process is Process.ALIVE and not foreign:
+        return Offer(
+            f"{agent} is waiting and runs it at once.", approve or "Approve", deny=True, modify=True
+        )
+    if row.process is Process.ELSEWHERE and not foreign:
+        return Offer(
+            f"{agent} waits on another machine and runs it when your answer gets there.",
+            approve or "Approve",
+            deny=True,
+            modify=True,
+        )
+    if row.process is Process.DEAD and row.resumable_by:
+        return Offer(
+            "The agent died. This starts it again.",
+            approve or "Approve and resume",
+            resumes=True,
+            deny=True,
+            modify=True,
+        )
+    if row.process is Process.DEAD and not foreign:
+        return Offer(
+            f"The agent died. Nothing runs until someone resumes {agent}.",
+            approve or "Approve",
+            deny=True,
+            modify=True,
+            set_command=True,
+        )
+    told = (
+        "This agent may not read Lineclear's answers. It takes effect when you resume it from here."
+        if foreign
+        else f"Whether {agent} still runs cannot be told. It takes effect when it asks again."
+    )
+    return Offer(
+        told,
+        approve or "Record approval",
+        deny=True,
+        modify=True,
+        set_command=not row.resumable_by,
+    )
+
+
+def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
+    """Take from OFFER what the one rule of all decisions forbids, and say why."""
+    offer = replace(offer, modify=offer.modify and editable)
+    stops = frozenset(stop_codes(row))
+    gives = "result" if offer.answer and not offer.approve else "approve"
+    try:
+        may_decide(row, Origin.CLICK, gives, despite=stops)
+    except LineclearError as why:
+        offer = replace(offer, approve="", modify=False, answer=False, sentence=why.sentence)
+    try:
+        may_decide(row, Origin.CLICK, "deny")
+    except LineclearError:
+        offer = replace(offer, deny=False)
+    return offer
+
+
+def readiness(state: Readiness, lines_below: int = 0) -> str:
+    """Why an act is not ready yet; "" when it is."""
+    if state.need in (Need.READY, Need.NO_CALL):
+        return ""
+    if state.need is Need.OFF_SCREEN:
+        return "Look at this window first."
+    if state.need is Need.IDLE:
+        return "Nobody touched this window for two minutes. Read it again."
+    if state.need is Need.END:
+        if lines_below > 0:
+            return f"{words.count(lines_below, 'line')} below not seen \u00b7 End"
+        return "Not all of it was seen \u00b7 End"
+    if state.need is Need.FLAG:
+        return "A flagged place was not seen yet \u00b7 F8"
+    return "Ready in a moment\u2026"
+
+
+def doing(act: Act, offer: Offer) -> str:
+    """What an act does, in words that follow "to"."""
+    if act is Act.APPROVE and offer.doing:
+        return offer.doing
+    return {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+
+
+def press_enter(act: Act, offer: Offer) -> str:
+    """What is said while the letter is armed: all that Enter will do."""
+    told = doing(act, offer)
+    if act is Act.APPROVE and offer.resumes:
+        told = "approve and start the agent again"
+    return f"Press Enter to {told} \u00b7 Esc to cancel"

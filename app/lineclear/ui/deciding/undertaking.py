@@ -1,0 +1,55 @@
+"""One act of the operator at a time, carried out beside the window's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.rows import Row
+from lineclear.ui.deciding.verdicts import Done
+from lineclear.ui.reading.banners import failure_notice
+from lineclear.ui.tasks import Tasks
+
+RESUMING = "resume an agent"
+"""The name of the act that starts a process."""
+
+
+class Undertaking(QObject):
+    """Carries out one act; what it is about, and what came of it, is told by signals.
+
+    Signals:
+        begun: an act has begun; `said` tells it.
+        succeeded(Row, Done): it is done.
+        failed(Row, Notice): it was not, and why.
+    """
+
+    begun = Signal()
+    succeeded = Signal(object, object)
+    failed = Signal(object, object)
+
+    def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+        self.said = ""
+        """What is being done, "" for nothing."""
+
+    def begin(self, name: str, row: Row, work: Coroutine[Any, Any, Done]) -> None:
+        """Carry WORK out; only while nothing else is being done."""
+        self.said = "Starting\u2026" if name == RESUMING else "Saving\u2026"
+        self.begun.emit()
+        self._tasks.start(self._guarded(row, work), name=name)
+
+    async def _guarded(self, row: Row, work: Coroutine[Any, Any, Done]) -> None:
+        """Turn every failure into a banner of the call that it belongs to."""
+        try:
+            done = await work
+        except LineclearError as why:
+            self.said = ""
+            self.failed.emit(row, failure_notice(why))
+            return
+        finally:
+            self.said = ""
+        self.succeeded.emit(row, done)

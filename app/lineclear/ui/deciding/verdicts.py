@@ -1,0 +1,112 @@
+"""Giving a verdict: each act of an operator as one coroutine that says how it went."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.errors import LineclearError
+from lineclear.core.inbox import changed_arguments
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.history.sight import Sight
+from lineclear.core.inbox.launch import Launched
+from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.store import Shown
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.deciding.offers import stop_codes
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act that succeeded."""
+
+    said: str
+    origin: Origin = Origin.CLICK
+    decided: bool = False
+    """The call has its decision, which this window gave."""
+    resume: bool = False
+    """The agent is to be resumed now."""
+    launched: Launched | None = None
+
+
+class Verdicts:
+    """Carries acts out over the bridge; raises LineclearError where one did not happen."""
+
+    def __init__(self, bridge: Bridge) -> None:
+        self._bridge = bridge
+
+    async def decide(
+        self,
+        detail: Detail,
+        row: Row,
+        verdict: Verdict,
+        origin: Origin,
+        *,
+        sight: Sight,
+        resume: bool = False,
+    ) -> Done:
+        """Give VERDICT on the bytes in DETAIL, as ROW was seen; durable on return."""
+        approves = verdict.verdict != "deny"
+        despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
+        for typed in (verdict.arguments, verdict.result):
+            if typed is not MISSING:
+                despite |= changed_arguments.stop_codes(typed)
+        await self._bridge.decide(
+            dataclasses.replace(detail, row=row),
+            dataclasses.replace(verdict, shown=sight.shown()),
+            origin,
+            despite,
+        )
+        return Done("Recorded.", origin, decided=True, resume=resume)
+
+    async def take_back(self, detail: Detail) -> Done:
+        """Take an approval back that nobody picked up."""
+        await self._bridge.take_back(detail)
+        return Done("Taken back.")
+
+    async def resolve(self, detail: Detail, resolution: str, note: str | None) -> Done:
+        """Settle a call that may have run."""
+        await self._bridge.resolve(detail, resolution, note)
+        return Done("Recorded.")
+
+    async def resume(self, row: Row, *, word: bool = False) -> Done:
+        """Start the resume of a row's agent; WORD: the operator knows that nothing runs."""
+        despite = frozenset({MAY_BE_RUNNING}) if word else frozenset[str]()
+        launched = await self._bridge.relaunch(row, despite)
+        return Done(f"Started as pid {launched.pid}.", launched=launched)
+
+    async def set_command(self, row: Row, argv: tuple[str, ...]) -> Done:
+        """Remember the command that resumes a row's agent."""
+        await self._bridge.set_command(row, argv)
+        return Done("Saved.")
+
+
+def misfit_of(shown: Shown | None) -> Callable[[Json], None] | None:
+    """Give what raises Refusal for changed arguments that SHOWN's agent would refuse.
+
+    What they raise as a warning is no reason: the review shows it.
+    """
+
+    def refuse(arguments: Json) -> None:
+        assert shown is not None
+        changed_arguments.refuse_unfit(shown, arguments, changed_arguments.stop_codes(arguments))
+
+    return None if shown is None else refuse
+
+
+def parsed_command(line: str) -> tuple[str, ...]:
+    """Split a command as a shell would, without one, its program found; or LineclearError."""
+    try:
+        argv = shlex.split(line)
+    except ValueError as why:
+        raise LineclearError(f"That is no command: {why}.", code="command") from why
+    program = shutil.which(argv[0]) if argv else None
+    if program is None:
+        raise LineclearError("There is no such program here. Give its full path.", code="command")
+    return (program, *argv[1:])

@@ -1,0 +1,146 @@
+"""The window's horizontal bars: filter and switches, totals, strips that tell something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from lineclear.ui import theme
+from lineclear.ui.labels import ElidedLabel, PlainLabel
+from lineclear.ui.queue.filter_line import FilterLine
+
+
+class TopBar(QWidget):
+    """The filter line, Quiet, Keys and Settings."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("topBar")
+        self.filter = FilterLine()
+        self.filter.setObjectName("filter")
+        self.filter.setAccessibleName("Filter")
+        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(520)
+        self.sections = QPushButton("Sections")
+        self.sections.setObjectName("sections")
+        self.sections.setCheckable(True)
+        self.sections.setToolTip("Sections and folders in the place of the table")
+        self.sections.hide()
+        self.quiet = QPushButton("Quiet")
+        self.quiet.setObjectName("quiet")
+        self.quiet.setCheckable(True)
+        self.quiet.setToolTip("No notifications while this is on")
+        self.keys = QPushButton("Keys")
+        self.keys.setObjectName("keys")
+        self.settings = QPushButton("Settings")
+        self.settings.setObjectName("openSettings")
+        self.settings.setToolTip("Settings (Ctrl+,)")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, 8, 12, 8)
+        line.setSpacing(8)
+        self._line = line
+        line.addWidget(self.filter, 1)
+        line.addStretch(1)
+        for button in (self.sections, self.quiet, self.keys, self.settings):
+            button.setProperty("flat", True)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            line.addWidget(button)
+
+    def in_place_of_filter(self, line: QWidget) -> None:
+        """Put another line where the filter stands; hidden until it takes the filter's place."""
+        line.setMaximumWidth(self.filter.maximumWidth())
+        line.hide()
+        self._line.insertWidget(0, line, 1)
+
+    def beside_filter(self, button: QWidget) -> None:
+        """Put a button at the right of the filter line."""
+        self._line.insertWidget(self._line.indexOf(self.filter) + 1, button)
+
+
+class StatusLine(QWidget):
+    """Totals at the left, what is watched at the right, between them an operator's open words.
+
+    Signals:
+        take_back: the last word that is not written yet is to be taken back.
+        words_wanted: the words that stand are to be listed.
+    """
+
+    take_back = Signal()
+    words_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusLine")
+        self.held = _status_button("held", self.take_back)
+        self.standing = _status_button("standing", self.words_wanted)
+        self.totals = ElidedLabel(name="totals")
+        self.watching = PlainLabel(name="watching")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 5, 14, 5)
+        for label in (self.totals, self.watching):
+            label.setProperty("tone", "muted")
+            label.setFont(theme.small_font(tabular=True))
+        line.addWidget(self.totals, 1)
+        line.addWidget(self.held)
+        line.addWidget(self.standing)
+        line.addWidget(self.watching)
+
+    def show_words(self, held: str, standing: str) -> None:
+        """Say which words are not written yet and which stand; "" for none. Nothing moves."""
+        for button, told, ends in (
+            (self.held, held, " Take back (Ctrl+Z)"),
+            (self.standing, standing, "\u2026"),
+        ):
+            shown = f"{told}{ends}".replace("&", "&&") if told else ""
+            if button.text() != shown:
+                button.setText(shown)
+                button.setAccessibleName(told)
+            button.setVisible(bool(told))
+
+
+def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
+    button = QPushButton()
+    button.setObjectName(name)
+    button.setAccessibleName("Nothing is open")
+    button.setProperty("flat", True)
+    button.setAutoDefault(False)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.setFont(theme.small_font())
+    # As high as the line is without it.
+    button.setFixedHeight(button.fontMetrics().height() + 2)
+    button.clicked.connect(pressed)
+    button.hide()
+    return button
+
+
+class Strip(QFrame):
+    """A sentence over the whole width, perhaps with buttons (name, words, act)."""
+
+    def __init__(self, text: str, name: str, *buttons: tuple[str, str, Callable[[], None]]) -> None:
+        super().__init__()
+        self.setObjectName(f"{name}Strip")
+        self.setProperty("banner", "demo")
+        line = QHBoxLayout(self)
+        line.setContentsMargins(14, 6, 12, 6)
+        line.setSpacing(12)
+        self.label = PlainLabel(text, name=name)
+        self.label.setWordWrap(True)
+        line.addWidget(self.label, 1)
+        for button_name, told, act in buttons:
+            button = QPushButton(told)
+            button.setObjectName(button_name)
+            button.setAutoDefault(False)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            button.clicked.connect(act)
+            line.addWidget(button)
+
+
+def separator() -> QFrame:
+    """A line of one pixel."""
+    line = QFrame()
+    line.setObjectName("separator")
+    return line

@@ -1,0 +1,53 @@
+"""The list of keys, made from the table of actions."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
+
+from lineclear.ui import theme
+from lineclear.ui.frame.actions import key_list
+from lineclear.ui.labels import PlainLabel
+
+
+def key_grid() -> QGridLayout:
+    """Every key beside what it does, in groups."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(6)
+    grid.setColumnStretch(1, 1)
+    place = 0
+    for group, entries in key_list():
+        heading = PlainLabel(group)
+        font = theme.body_font()
+        font.setBold(True)
+        heading.setFont(font)
+        heading.setContentsMargins(0, 10 if place else 0, 0, 2)
+        grid.addWidget(heading, place, 0, 1, 2)
+        place += 1
+        for keys, text in entries:
+            label = PlainLabel(keys)
+            label.setFont(theme.mono_font())
+            label.setProperty("tone", "muted")
+            grid.addWidget(label, place, 0)
+            grid.addWidget(PlainLabel(text), place, 1)
+            place += 1
+    return grid
+
+
+class KeyList(QDialog):
+    """Shows every key; opened, never executed."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("keyList")
+        self.setWindowTitle("Keys")
+        close = QPushButton("Close")
+        close.setAutoDefault(False)
+        close.clicked.connect(self.accept)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(24, 20, 24, 16)
+        box.setSpacing(16)
+        box.addLayout(key_grid())
+        box.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

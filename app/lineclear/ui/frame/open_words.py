@@ -1,0 +1,41 @@
+"""An operator's words that are still open, in the status line: those held, and those that stand."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtWidgets import QMenu
+
+from lineclear.ui.deciding.flow import DecisionFlow
+from lineclear.ui.frame.bars import StatusLine
+
+
+class OpenWords(QObject):
+    """Keeps the status line true to them, and takes them back from there."""
+
+    def __init__(self, flow: DecisionFlow, status: StatusLine) -> None:
+        super().__init__(status)
+        self._flow = flow
+        self._status = status
+        status.take_back.connect(flow.take_back_held)
+        status.words_wanted.connect(self.list_standing)
+        flow.holding.changed.connect(self._show)
+        flow.standing.changed.connect(self._show)
+
+    def _show(self) -> None:
+        self._status.show_words(self._flow.holding.told(), self._flow.standing.told())
+
+    def list_standing(self) -> None:
+        """List the standing denials above the status line."""
+        menu = self.standing_menu()
+        above = QPoint(0, -menu.sizeHint().height())
+        menu.popup(self._status.standing.mapToGlobal(above))
+
+    def standing_menu(self) -> QMenu:
+        """Make the list of standing denials; choosing one takes it back."""
+        menu = QMenu(self._status)
+        menu.setObjectName("standingWords")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for word, told in self._flow.standing.listed():
+            entry = menu.addAction(f"Stop this: {told}".replace("&", "&&"))
+            entry.triggered.connect(lambda _on=False, word=word: self._flow.standing.revoke(word))
+        return menu

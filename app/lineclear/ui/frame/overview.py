@@ -1,0 +1,152 @@
+"""What the window says of all rows together: title, counts, totals, health, the empty table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.settings import Settings, default_source
+from lineclear.ui import words
+from lineclear.ui.frame.bars import StatusLine, Strip
+from lineclear.ui.frame.sidebar import Sidebar
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.sections import Section
+from lineclear.ui.queue.totals import Totals, living_agents, total
+
+COUNT_AFTER_MS = 120
+DEMO_BEGINS = "The pretend agents are starting: their first calls come in a moment."
+
+
+class Overview(QObject):
+    """Counts what the model holds, soon after it changed, and says it in the window's frame.
+
+    Signals:
+        counted(int): the calls that wait were counted.
+        nothing_listed(str, tuple): why the table is empty, and the buttons that help.
+        listed: the table holds rows.
+    """
+
+    counted = Signal(int)
+    nothing_listed = Signal(str, tuple)
+    listed = Signal()
+
+    def __init__(
+        self,
+        model: QueueModel,
+        sidebar: Sidebar,
+        status: StatusLine,
+        trouble: Strip,
+        *,
+        settings: Callable[[], Settings],
+        chosen: Callable[[], Sequence[str]],
+        demo: bool,
+        parent: QObject | None = None,
+    ) -> None:
+        """CHOSEN gives the selected rows' ids."""
+        super().__init__(parent)
+        self._model = model
+        self._sidebar = sidebar
+        self._status = status
+        self._trouble = trouble
+        self._settings = settings
+        self._chosen = chosen
+        self._demo = demo
+        self._waiting = Totals()
+        self._health: tuple[SourceHealth, ...] = ()
+        self.complete = False
+        """All that was there when the window opened has been read."""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(COUNT_AFTER_MS)
+        self._timer.timeout.connect(self.count)
+        model.counted.connect(self.want)
+
+    def take(self, health: tuple[SourceHealth, ...] | None, *, complete: bool) -> None:
+        """Take in how the sources are, where it is told, and whether all is read."""
+        if health is not None:
+            self._health = health
+        self.complete |= complete
+        if health is not None or complete:
+            self.want()
+
+    def want(self) -> None:
+        """Count soon."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def count(self) -> None:
+        """Count now."""
+        began = time.monotonic()
+        counts = self._model.counts()
+        self._waiting = self._model.waiting_totals()
+        self.counted.emit(counts[Section.WAITING])
+        self._sidebar.show_counts(counts)
+        self._sidebar.show_sources(
+            self._health, {one.path: self._model.source_count(one.path) for one in self._health}
+        )
+        self.show_totals()
+        self._show_trouble()
+        self._show_empty(counts)
+        # Many rows are counted less often: a tenth of the time at most.
+        spent = time.monotonic() - began
+        self._timer.setInterval(max(COUNT_AFTER_MS, int(spent * 10_000)))
+
+    def show_totals(self) -> None:
+        """Show the totals of the selection, else of all that waits."""
+        chosen = self._chosen()
+        if len(chosen) > 1:
+            rows = [row for row_id in chosen if (row := self._model.row(row_id)) is not None]
+            told = total(rows).sentence("selected", "over the selection")
+        else:
+            told = self._waiting.sentence("waiting", "over all that waits")
+        self._status.totals.setText(told)
+        self._status.watching.setText(
+            f"watching {words.count(self._folders(), 'folder')}"
+            if self.complete
+            else "reading\u2026"
+        )
+
+    def _folders(self) -> int:
+        return len(self._health) or len(self._settings().sources)
+
+    def _show_trouble(self) -> None:
+        told = [
+            visible_line(one.sentence, 300) for one in self._health if not one.ok and one.sentence
+        ]
+        self._trouble.label.setText("\n".join(told[:3]))
+        self._trouble.setVisible(bool(told))
+
+    def _show_empty(self, counts: dict[Section, int]) -> None:
+        if self._model.rowCount():
+            self.listed.emit()
+        else:
+            sentence, buttons = self._why_empty(counts)
+            self.nothing_listed.emit(sentence, buttons)
+
+    def _why_empty(self, counts: dict[Section, int]) -> tuple[str, tuple[str, ...]]:
+        scope = self._model.scope
+        if scope.filter.wrong:
+            return visible_line(" ".join(scope.filter.wrong), 300), ("clear",)
+        if scope.filter:
+            return words.nothing_matches(self._model.hidden_by_filter()), ("clear",)
+        if not self._settings().sources:
+            place = visible_line(str(Path(default_source())))
+            told = f"No folder is watched. Agents leave calls in {place}."
+            return told, ("add", "demo", "copy")
+        if not self.complete:
+            return "Reading the folders\u2026", ()
+        if scope.section is not Section.WAITING:
+            return f"Nothing under \u201c{scope.section.value}\u201d.", ()
+        anything = any(counts.values())
+        begins = self._demo and not anything
+        told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), self._folders())
+        return told, () if anything or self._demo else ("add", "demo", "copy")
+
+    def _living(self) -> int:
+        sections = [section for section in Section if section is not Section.HISTORY]
+        return living_agents(row for one in sections for row in self._model.rows_in(one))

@@ -1,0 +1,135 @@
+"""Snoozing in the window: the menu, what is kept of it, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMenu
+
+from lineclear.core.inbox import snooze
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
+from lineclear.ui import words
+from lineclear.ui.frame.kept_state import KeptState
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.table_view import QueueView
+
+
+class Snoozing(QObject):
+    """Puts the selected calls off; the ledger and the agents know nothing of it.
+
+    Signals:
+        told(str): what was done, or why it was not.
+    """
+
+    told = Signal(str)
+
+    def __init__(
+        self,
+        table: QueueView,
+        model: QueueModel,
+        kept: KeptState,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        super().__init__(table)
+        self._table = table
+        self._model = model
+        self._kept = kept
+        self._now = now
+        at = now()
+        known = {
+            row_id: until
+            for row_id, until in kept.state.snoozed.items()
+            if at < until <= at + snooze.LONGEST
+        }
+        model.snooze(known)
+        model.woke.connect(self._woke)
+        table.menu_opening.connect(self.fill)
+
+    # --- The menu -------------------------------------------------------------------------------
+
+    def open(self) -> None:
+        """Open the choices for the selected calls, below the current one."""
+        rows = self._rows()
+        if not any(row.state is State.PENDING for row in rows):
+            self.told.emit("Only a call that waits for your word can be snoozed.")
+            return
+        menu = QMenu(self._table)
+        menu.setObjectName("snoozeMenu")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.fill(menu)
+        first = next((one for one in menu.actions() if one.isEnabled()), None)
+        if first is not None:
+            menu.setActiveAction(first)
+        menu.popup(self._table.viewport().mapToGlobal(self._table.current_place()))
+
+    def fill(self, menu: QMenu) -> None:
+        """Add the choices for the selected calls to a menu."""
+        rows = [row for row in self._rows() if row.state is State.PENDING]
+        if not rows:
+            return
+        now = self._now()
+        of_several = f" ({words.count(len(rows), 'call')})" if len(rows) > 1 else ""
+        for number, (told, until) in enumerate(snooze.choices(now)):
+            last = max(snooze.wakes_at(until, row.expires_at) for row in rows)
+            text = f"Snooze {told}{of_several}"
+            if last < until:
+                text = f"Snooze until {words.clock(last, now)}, 5 min before it expires"
+                if number and _capped(rows, snooze.choices(now)[number - 1][1]):
+                    continue
+            action = menu.addAction(text)
+            action.setEnabled(last > now)
+            if last <= now:
+                action.setText(f"Snooze {told}: it expires too soon")
+            action.triggered.connect(self._chosen(until))
+        if any(self._model.snoozed_until(row.id) is not None for row in rows):
+            menu.addAction("Show it again now").triggered.connect(self._show_again)
+
+    def _rows(self) -> list[Row]:
+        found = (self._model.row(row_id) for row_id in self._table.selected_ids())
+        return [row for row in found if row is not None]
+
+    # --- Doing ----------------------------------------------------------------------------------
+
+    def _chosen(self, until: datetime) -> Callable[[], None]:
+        return lambda: self.put_off(self._rows(), until)
+
+    def put_off(self, rows: Iterable[Row], until: datetime) -> None:
+        """Put calls off; one that would be back at once is left alone."""
+        now = self._now()
+        chosen = {
+            row.id: snooze.wakes_at(until, row.expires_at)
+            for row in rows
+            if snooze.asleep(row, until, now)
+        }
+        if not chosen:
+            self.told.emit("Not snoozed: it expires within 5 minutes.")
+            return
+        self._model.snooze(chosen)
+        self._keep(chosen)
+        back = words.clock(min(chosen.values()), now)
+        told = words.count(len(chosen), "call") if len(chosen) > 1 else "Snoozed"
+        told = f"{told} snoozed" if len(chosen) > 1 else told
+        self.told.emit(f"{told}: back at {back}. The agent still waits.")
+
+    def _show_again(self) -> None:
+        awake = {row.id: None for row in self._rows()}
+        self._model.snooze(awake)
+        self._keep(awake)
+
+    def _woke(self, rows: list[Row]) -> None:
+        self._keep({row.id: None for row in rows})
+
+    def _keep(self, changed: dict[str, datetime] | dict[str, None]) -> None:
+        now = self._now()
+        known = {**self._kept.state.snoozed, **changed}
+        left = {row_id: at for row_id, at in known.items() if at is not None and at > now}
+        self._kept.update(lambda _state: {"snoozed": left})
+
+
+def _capped(rows: list[Row], until: datetime) -> bool:
+    """Whether an earlier choice comes to the same: the expiry of every row comes before it."""
+    return all(snooze.wakes_at(until, row.expires_at) < until for row in rows)

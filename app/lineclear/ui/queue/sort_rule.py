@@ -1,0 +1,92 @@
+"""By what rows are ordered: a column that somebody chose, else by groups and by time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from math import isnan
+from typing import Any
+
+from lineclear.core.ledger.liveness import Process
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.grouping import SOON, Group
+from lineclear.ui.queue.known_rows import KnownRows
+from lineclear.ui.queue.row_order import Key, RowOrder
+from lineclear.ui.queue.row_texts import RowTexts
+from lineclear.ui.queue.sections import CLOSED_SECTIONS, Section
+
+UNSORTED = -1
+"""The column of a sort that nobody chose: groups where calls wait, else by time."""
+_PER_GROUP = 1e11
+"""Seconds from one group's keys to the next one's: more than any time of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What stands above the first row of a group."""
+
+    position: int
+    """Of the group's first row."""
+    group: Group
+    count: int
+    """Rows of the group that still wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class SortRule:
+    """How the rows of one section are ordered."""
+
+    column: int = UNSORTED
+    reverse: bool = False
+
+    @classmethod
+    def of(cls, section: Section, column: int, *, descending: bool) -> SortRule:
+        """Give the rule of SECTION where the operator chose COLUMN, or none."""
+        if column != UNSORTED:
+            return cls(column, descending)
+        if section is Section.WAITING:
+            return cls()
+        # Of what waits the oldest is first, of what is over the latest.
+        return cls(int(Column.AGE), section in CLOSED_SECTIONS)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows stand in groups."""
+        return self.column == UNSORTED
+
+    def primaries(
+        self, slots: Sequence[int], known: KnownRows, texts: RowTexts, now: datetime
+    ) -> list[Any]:
+        """Give what orders these rows; slots settle what is equal."""
+        if not self.grouped:
+            return texts.keys(slots, self.column)
+        soon = (now + SOON).timestamp()
+        asked, expires = known.index.asked, known.index.expires
+        process, dead = known.index.values["process"], Process.DEAD.value
+        keys = []
+        for slot in slots:
+            at = asked[slot]
+            # An absurd time stays within its group; one that is not known is the last.
+            key = min(max(at, 0.0), _PER_GROUP - 1) if not isnan(at) else _PER_GROUP - 1
+            if not expires[slot] <= soon:
+                waiting = process[slot] != dead
+                key += _PER_GROUP * (Group.AGENTS_WAITING if waiting else Group.AGENTS_DEAD)
+            keys.append(key)
+        return keys
+
+
+def group_of_key(key: Key) -> Group:
+    """Give the group in which a row with KEY stands, by a rule of groups."""
+    return Group(int(key[0] // _PER_GROUP))
+
+
+def headings(order: RowOrder, over: Sequence[int]) -> list[Heading]:
+    """Give the headings of the groups that hold rows, from the top; OVER: places not counted."""
+    starts = [order.place((group * _PER_GROUP, -1)) for group in Group]
+    ends = [*starts[1:], len(order)]
+    return [
+        Heading(start, group, end - start - sum(start <= place < end for place in over))
+        for group, start, end in zip(Group, starts, ends, strict=True)
+        if end > start
+    ]

@@ -1,0 +1,225 @@
+"""The table's columns: widths, order, which are shown; kept, and fitted to the room there is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
+
+from lineclear.ui import theme
+from lineclear.ui.queue import cells
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.sections import ONE_STATE
+from lineclear.ui.queue.sort_rule import UNSORTED
+
+ARGUMENTS_LEAST = 120
+CELL_MARGIN = 9
+"""Pixels at both sides of a cell's text, and one for the rounding of widths."""
+_WIDTHS = {
+    Column.STATE: 122,
+    Column.TOOL: 112,
+    Column.AGENT: 130,
+    Column.AGE: 64,
+    Column.ITERATION: 78,
+    Column.CALLS: 62,
+    Column.TOKENS: 74,
+    Column.PROCESS: 84,
+    Column.EXPIRES: 72,
+    Column.ARGUMENTS: 260,
+}
+_LEAST = {Column.TOOL: 72, Column.AGENT: 64, Column.PROCESS: 56, Column.TOKENS: 56}
+"""Columns that are narrowed for the arguments, and to what."""
+GLYPH_ALONE = 40
+"""Pixels of the column of states where all rows are in one state."""
+_HIDDEN_AT_FIRST = (Column.ITERATION, Column.CALLS, Column.TOKENS, Column.PROCESS, Column.EXPIRES)
+_ALWAYS = (Column.STATE, Column.TOOL, Column.ARGUMENTS)
+"""Without them a row could not be told from another."""
+COMPACT = 330
+"""Pixels below which columns cannot stand side by side: a row takes two lines in one column."""
+
+
+class TableColumns(QObject):
+    """Shapes a table's header.
+
+    Signals:
+        compacted(bool): rows take two lines in one column from now on, or one line again.
+    """
+
+    compacted = Signal(bool)
+
+    def __init__(self, view: QTableView, queue: QueueModel) -> None:
+        super().__init__(view)
+        self._view = view
+        self._queue = queue
+        self._wide = _WIDTHS[Column.STATE]
+        self._drawn = {column: _WIDTHS[column] for column in _LEAST}
+        self._fitting = False
+        self.compact = False
+        self._turning = False
+        self._uncompacted = QByteArray()
+        header = view.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setStretchLastSection(False)
+        header.setMinimumSectionSize(40)
+        header.setAccessibleName("Columns")
+        header.setSortIndicatorClearable(True)
+        header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
+        header.sectionResized.connect(self._section_drawn)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self.choose)
+        self._at_first()
+        queue.headerDataChanged.connect(lambda *_: self.fit_states())
+
+    def _at_first(self) -> None:
+        header = self._view.horizontalHeader()
+        for place, column in enumerate(Column):
+            header.moveSection(header.visualIndex(column), place)
+        for column, width in _WIDTHS.items():
+            self._view.setColumnHidden(column, column in _HIDDEN_AT_FIRST)
+            self._view.setColumnWidth(column, width)
+        self._drawn = {column: _WIDTHS[column] for column in _LEAST}
+        self._view.setColumnWidth(Column.AGE, max(_WIDTHS[Column.AGE], _age_width()))
+        header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
+        self.fit_states()
+        self.fit()
+
+    def fit_states(self) -> None:
+        """Leave the room of the states' words to the arguments where one word would be repeated."""
+        if self.compact:
+            return
+        width = self._view.columnWidth(Column.STATE)
+        if self._queue.scope.section in ONE_STATE:
+            if width > GLYPH_ALONE:
+                self._wide = width
+                self._view.setColumnWidth(Column.STATE, GLYPH_ALONE)
+        elif width <= GLYPH_ALONE:
+            self._view.setColumnWidth(Column.STATE, self._wide)
+
+    # --- Choosing -------------------------------------------------------------------------------
+
+    def choose(self, where: QPoint) -> None:
+        """Open the menu of columns at a place of the header."""
+        menu = QMenu(self._view)
+        menu.setObjectName("columns")
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for column in Column:
+            action = menu.addAction(cells.HEADINGS[column])
+            action.setCheckable(True)
+            action.setChecked(not self._view.isColumnHidden(column))
+            action.setEnabled(column not in _ALWAYS)
+            action.toggled.connect(self._shown(column))
+        menu.addSeparator()
+        unsorted = menu.addAction("Sort as at first")
+        header = self._view.horizontalHeader()
+        unsorted.setEnabled(header.sortIndicatorSection() != UNSORTED)
+        unsorted.triggered.connect(
+            lambda: header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
+        )
+        menu.addAction("Columns as at first").triggered.connect(self._at_first)
+        menu.popup(header.mapToGlobal(where))
+
+    def _shown(self, column: Column) -> Callable[[bool], None]:
+        def show(shown: bool) -> None:
+            self._view.setColumnHidden(column, not shown)
+            self.fit()
+
+        return show
+
+    # --- Keeping --------------------------------------------------------------------------------
+
+    def restore(self, kept: QByteArray) -> None:
+        """Take up kept widths, order and sort; the arguments have what the others leave."""
+        compact = self.compact
+        self.set_compact(on=False)
+        header = self._view.horizontalHeader()
+        header.restoreState(kept)
+        header.setSortIndicatorClearable(True)
+        for column in Column:
+            if column is not Column.ARGUMENTS:
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
+        age = max(self._view.columnWidth(Column.AGE), _age_width())
+        if not self._view.isColumnHidden(Column.AGE):
+            self._view.setColumnWidth(Column.AGE, age)
+        self._drawn = {column: header.sectionSize(column) or _WIDTHS[column] for column in _LEAST}
+        self.fit_states()
+        self.fit()
+        self.set_compact(on=compact)
+
+    def kept(self) -> QByteArray:
+        """Widths as they were drawn, not as this table's width leaves them, order and sort."""
+        if self.compact:
+            return self._uncompacted
+        self._set(self._drawn)
+        kept = self._view.horizontalHeader().saveState()
+        self.fit()
+        return kept
+
+    # --- Fitting --------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        """Narrow names where the arguments have no room, and only as long as they have none."""
+        if self.compact:
+            return
+        shown = [column for column in Column if not self._view.isColumnHidden(column)]
+        fixed = [one for one in shown if one not in _LEAST and one is not Column.ARGUMENTS]
+        taken = sum(map(self._view.columnWidth, fixed))
+        free = self._view.viewport().width() - ARGUMENTS_LEAST - taken
+        names = {one: self._drawn[one] for one in shown if one in _LEAST}
+        over = sum(names.values()) - free
+        give = {one: max(0, width - _LEAST[one]) for one, width in names.items()}
+        all_of_it = sum(give.values())
+        if over > 0 and all_of_it:
+            share = min(1.0, over / all_of_it)
+            names = {one: width - round(give[one] * share) for one, width in names.items()}
+        self._set(names)
+
+    def look(self) -> None:
+        """Look anew whether columns can stand side by side."""
+        if not self._turning:
+            self.set_compact(on=self._view.width() < COMPACT)
+            self.fit()
+
+    def set_compact(self, *, on: bool) -> None:
+        """Show a row on two lines in the column of arguments, or in its columns again."""
+        if on == self.compact:
+            return
+        header = self._view.horizontalHeader()
+        if on:
+            self._uncompacted = self.kept()
+        self.compact = on
+        # Showing and hiding the header resizes the table.
+        self._turning = True
+        if on:
+            for column in Column:
+                self._view.setColumnHidden(column, column is not Column.ARGUMENTS)
+            header.hide()
+        else:
+            header.show()
+            header.restoreState(self._uncompacted)
+            header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
+            self.fit_states()
+        self._turning = False
+        self.compacted.emit(on)
+
+    def _set(self, widths: dict[Column, int]) -> None:
+        self._fitting = True
+        for column, width in widths.items():
+            if not self._view.isColumnHidden(column) and self._view.columnWidth(column) != width:
+                self._view.setColumnWidth(column, width)
+        self._fitting = False
+
+    def _section_drawn(self, section: int, _old: int, new: int) -> None:
+        column = Column(section)
+        if not self._fitting and not self.compact and new and column in _LEAST:
+            self._drawn[column] = new
+
+
+def _age_width() -> int:
+    font = theme.body_font()
+    font.setWeight(font.Weight.Bold)
+    return QFontMetrics(font).horizontalAdvance("88 min") + 2 * CELL_MARGIN

@@ -1,0 +1,98 @@
+"""The line at a return in its strip: made while away, kept until it was read."""
+
+from datetime import UTC, datetime, timedelta
+
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.ledger.state import State
+from lineclear.ui.frame.return_line import ReturnLine
+from tests.ui.sample import NOW, a_row, ask_for, row_id
+
+
+class Scene:
+    def __init__(self) -> None:
+        self.now = NOW
+        self.there = True
+        self.wanted: list[tuple[str, bool]] = []
+        self.line = ReturnLine(lambda: self.there, now=lambda: self.now)
+        self.host = QWidget()
+        QVBoxLayout(self.host).addWidget(self.line.strip)
+        self.line.wanted.connect(lambda row, ran: self.wanted.append((row, ran)))
+
+    def shown(self) -> str:
+        return "" if self.line.strip.isHidden() else self.line.strip.label.text()
+
+    def press(self, name: str) -> None:
+        button = self.line.strip.findChild(QPushButton, name)
+        assert button is not None
+        button.click()
+
+    def go(self) -> None:
+        self.there = False
+        self.line.look()
+
+    def passes(self, minutes: float) -> None:
+        self.now += timedelta(minutes=minutes)
+        self.line.look()
+
+
+def test_the_line_stands_there_before_the_operator_is_back(qapp):
+    scene = Scene()
+    scene.go()
+    scene.line.take(Diff(added=(a_row(1), a_row(2))))
+    scene.passes(4)
+    assert scene.shown() == ""
+    scene.passes(2)
+    expected = f"Since {NOW.astimezone():%H:%M}: 2 new."
+    assert scene.shown() == expected
+    scene.there = True
+    scene.line.take(Diff(added=(a_row(3),)))
+    scene.passes(1)
+    assert scene.shown() == expected
+    scene.press("returnShow")
+    assert scene.shown() == ""
+    assert scene.wanted == [(row_id(1), False)]
+
+
+def test_what_may_have_run_is_shown_first(qapp):
+    scene = Scene()
+    scene.go()
+    scene.line.take(Diff(added=(a_row(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
+    scene.passes(6)
+    assert scene.shown().endswith(": 1 new, 1 may have run.")
+    scene.press("returnShow")
+    assert scene.wanted == [(row_id(5), True)]
+
+
+def test_a_line_that_was_read_does_not_come_back(qapp):
+    scene = Scene()
+    scene.go()
+    scene.line.take(Diff(added=(a_row(1),)))
+    scene.passes(6)
+    scene.there = True
+    scene.line.look()
+    scene.press("returnClose")
+    scene.go()
+    scene.passes(60)
+    assert scene.shown() == ""
+    assert scene.wanted == []
+
+
+async def test_show_brings_the_first_call_that_came_into_the_pane(inbox, source, until):
+    await until(lambda: inbox.overview.complete, "the first scan")
+    returning = inbox.returning
+    then = datetime.now(UTC)
+    returning._attended = lambda: False
+    returning.look()
+    aid = ask_for(source).shown.aid
+    await until(lambda: inbox.model.row(aid), "the row")
+    returning._now = lambda: then + timedelta(minutes=6)
+    returning.look()
+    inbox.filter.setText("tool:nothing")
+    returning._attended = lambda: True
+    returning.look()
+    assert returning.strip.isVisible()
+    returning.strip.findChild(QPushButton, "returnShow").click()
+    await until(lambda: inbox.flow.current == aid, "the call in the pane")
+    assert not returning.strip.isVisible()

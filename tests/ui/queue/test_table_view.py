@@ -1,0 +1,292 @@
+"""Nothing that arrives moves what is under the eyes, the pointer or the hand."""
+
+from datetime import timedelta
+
+import pytest
+from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.ledger.state import State
+from lineclear.ui import theme
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.filtering import parse_filter
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.scope import Scope
+from lineclear.ui.queue.sections import Section
+from lineclear.ui.queue.table_view import GLYPH_ALONE, QUIET_AFTER_KEY_S, QueueView
+from tests.ui.sample import NOW, a_decision, a_row, row_id
+
+
+class Hands:
+    """A clock by hand."""
+
+    time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands()
+
+
+@pytest.fixture
+def view(qtbot, qapp, hands):
+    look = theme.Theme(qapp, dark=False)
+    model = QueueModel(now=lambda: NOW)
+    made = QueueView(model, look, clock=hands)
+    qtbot.addWidget(made)
+    made.resize(700, 10 * theme.ROW_HEIGHT)
+    made.show()
+    qtbot.waitExposed(made)
+    yield made
+    look.stop()
+
+
+def model_of(view: QueueView) -> QueueModel:
+    model = view.model()
+    assert isinstance(model, QueueModel)
+    return model
+
+
+def fill(view: QueueView, numbers) -> None:
+    """Rows whose order is that of their numbers."""
+    rows = [a_row(number, asked_at=NOW + timedelta(seconds=number)) for number in numbers]
+    model_of(view).apply(Diff(added=tuple(rows)))
+    # What Qt does in its next turn.
+    view.executeDelayedItemsLayout()
+
+
+def top(view: QueueView) -> str | None:
+    return model_of(view).id_at(view.rowAt(0))
+
+
+def test_an_arrival_above_the_view_moves_nothing_in_it(view):
+    fill(view, range(100, 200))
+    view.verticalScrollBar().setValue(40 * theme.ROW_HEIGHT + 5)
+    before = top(view)
+    fill(view, [1, 2, 3])
+    assert top(view) == before
+    assert view.verticalScrollBar().value() == 43 * theme.ROW_HEIGHT + 5
+
+
+def test_a_row_that_leaves_above_the_view_moves_nothing_in_it(view):
+    fill(view, range(100, 200))
+    view.verticalScrollBar().setValue(40 * theme.ROW_HEIGHT)
+    before = top(view)
+    model_of(view).apply(Diff(removed=(row_id(101), row_id(102))))
+    assert top(view) == before
+
+
+def test_an_arrival_moves_no_selection(view):
+    fill(view, [10, 20, 30])
+    view.choose(row_id(20))
+    fill(view, [15, 25])
+    assert view.current_id == row_id(20)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [2]
+
+
+def test_an_arrival_inside_the_view_waits_while_keys_are_used(view, hands):
+    fill(view, [10, 20, 30])
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    fill(view, [15])
+    assert model_of(view).rowCount() == 3
+    assert view.pill.isVisible()
+    assert view.pill.text() == "1 new call"
+    fill(view, [16])
+    assert view.pill.text() == "2 new calls"
+    hands.time += QUIET_AFTER_KEY_S + 0.1
+    view._second()
+    assert model_of(view).rowCount() == 5
+    assert not view.pill.isVisible()
+
+
+def test_the_pill_shows_them_at_once(view):
+    fill(view, [10, 20])
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    fill(view, [15])
+    QTest.mouseClick(view.pill, Qt.MouseButton.LeftButton)
+    assert model_of(view).rowCount() == 3
+
+
+def test_an_arrival_at_the_end_moves_nothing_and_waits_for_nothing(view):
+    fill(view, [10, 20])
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    fill(view, [30])
+    assert model_of(view).rowCount() == 3
+
+
+def test_the_current_row_stays_when_the_filter_keeps_it(view):
+    fill(view, range(1, 300))
+    view.choose(row_id(150))
+    model_of(view).set_scope(Scope(filter=parse_filter("agent-15")))
+    assert view.current_id == row_id(150)
+    assert view.selectionModel().isSelected(view.currentIndex())
+    model_of(view).set_scope(Scope())
+    assert view.current_id == row_id(150)
+
+
+def test_the_current_row_is_let_go_when_the_filter_hides_it(view, qtbot):
+    fill(view, range(1, 300))
+    view.choose(row_id(150))
+    with qtbot.waitSignal(view.chosen) as told:
+        model_of(view).set_scope(Scope(filter=parse_filter("agent-299")))
+    assert told.args == [""]
+    assert view.current_id == ""
+
+
+def test_a_decided_row_is_a_tombstone_until_selection_and_pointer_are_away(view, qtbot):
+    fill(view, [10, 20])
+    view.choose(row_id(10))
+    model_of(view).apply(Diff(changed=(a_row(10, state=State.APPROVED, decision=a_decision()),)))
+    assert model_of(view).rowCount() == 2
+    view.choose(row_id(20))
+    qtbot.waitUntil(lambda: model_of(view).rowCount() == 1, timeout=5000)
+
+
+def test_the_focus_chooses_no_row(view, qtbot):
+    fill(view, [10, 20])
+    view.setFocus()
+    qtbot.waitUntil(view.hasFocus)
+    assert view.current_id == ""
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    assert view.current_id == row_id(10)
+
+
+def test_letters_search_nothing(view):
+    fill(view, [10, 20])
+    view.choose(row_id(20))
+    QTest.keyClicks(view, "agent-1")
+    assert view.current_id == row_id(20)
+
+
+def test_stepping_stays_inside(view):
+    fill(view, [10, 20, 30])
+    view.step(1)
+    assert view.current_id == row_id(10)
+    view.step(-1)
+    assert view.current_id == row_id(10)
+    view.step(1)
+    view.step(1)
+    view.step(1)
+    assert view.current_id == row_id(30)
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_columns_are_chosen_from_their_header(view, qtbot):
+    view.columns.choose(QPoint(10, 10))
+    menu = view.findChild(QMenu, "columns")
+    tokens, tool = (
+        next(each for each in menu.actions() if each.text() == text) for text in ("Tokens", "Tool")
+    )
+    assert not tool.isEnabled()
+    tokens.trigger()
+    assert not view.isColumnHidden(Column.TOKENS)
+    tokens.trigger()
+    assert view.isColumnHidden(Column.TOKENS)
+    menu.close()
+
+
+def test_several_rows_can_be_selected(view):
+    fill(view, [10, 20, 30])
+    view.choose(row_id(10))
+    index = model_of(view).index(2, Column.TOOL)
+    view.selectionModel().select(
+        index,
+        QItemSelectionModel.SelectionFlag.Select | QItemSelectionModel.SelectionFlag.Rows,
+    )
+    assert sorted(view.selected_ids()) == [row_id(10), row_id(30)]
+
+
+def test_every_kind_of_row_is_painted(view, qapp):
+    states = [
+        a_row(
+            number,
+            state=state,
+            outcome="ok",
+            asked_at=NOW,
+            warnings=("invisible", "twin", "first_time"),
+            system="lc-agents" if number % 2 else "lineclear",
+        )
+        for number, state in enumerate(State)
+    ]
+    model = model_of(view)
+    model.apply(Diff(added=tuple(states)))
+    for section in filter(None, {model._known.section(row.id) for row in states}):
+        model.set_scope(Scope(section))
+        assert not view.grab().isNull()
+
+
+def test_the_pointer_that_leaves_begins_the_second(view):
+    view._away.stop()
+    QApplication.sendEvent(view.viewport(), QEvent(QEvent.Type.Leave))
+    assert view._away.isActive()
+    assert view.rowAt(QPoint(0, 10_000).y()) == -1
+
+
+def test_where_all_rows_are_in_one_state_its_glyph_is_enough(view):
+    fill(view, [1, 2])
+    model = model_of(view)
+    assert view.columnWidth(Column.STATE) == GLYPH_ALONE
+    assert model.headerData(Column.STATE, Qt.Orientation.Horizontal) == ""
+    state = model.index(0, Column.STATE)
+    assert str(state.data(Qt.ItemDataRole.AccessibleTextRole)).startswith(
+        "Agents waiting. State: Wait"
+    )
+    assert state.data(Qt.ItemDataRole.ToolTipRole) == "<p>Waiting</p>"
+    narrow = view.columnWidth(Column.ARGUMENTS)
+    model.set_scope(Scope(Section.HANDED_OVER))
+    assert view.columnWidth(Column.STATE) > GLYPH_ALONE
+    assert view.columnWidth(Column.ARGUMENTS) < narrow
+    assert model.headerData(Column.STATE, Qt.Orientation.Horizontal) == "State"
+    # A width that the operator chose comes back.
+    view.setColumnWidth(Column.STATE, 150)
+    model.set_scope(Scope(Section.RUNNING))
+    model.set_scope(Scope(Section.HISTORY))
+    assert view.columnWidth(Column.STATE) == 150
+
+
+# --- Widths -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def another(qtbot, qapp):
+    """Makes further tables, as of a next start."""
+    look = theme.Theme(qapp, dark=False)
+
+    def make(width: int) -> QueueView:
+        made = QueueView(QueueModel(now=lambda: NOW), look)
+        qtbot.addWidget(made)
+        made.resize(width, 300)
+        made.show()
+        qtbot.waitExposed(made)
+        return made
+
+    yield make
+    look.stop()
+
+
+def widths(view):
+    return {column: view.columnWidth(column) for column in Column}
+
+
+def test_columns_kept_in_a_small_window_fit_a_bigger_one(view, another):
+    view.resize(420, 300)
+    assert widths(view)[Column.ARGUMENTS] >= 120
+    other = another(800)
+    other.restore_columns(view.kept_columns())
+    assert widths(other) == widths(another(800))
+
+
+def test_columns_kept_in_a_big_window_leave_the_arguments_room_in_a_small_one(view):
+    view.resize(1400, 300)
+    view.setColumnWidth(Column.AGENT, 500)
+    kept = view.kept_columns()
+    view.resize(460, 300)
+    view.restore_columns(kept)
+    assert widths(view)[Column.ARGUMENTS] >= 120
+    view.resize(1400, 300)
+    assert widths(view)[Column.AGENT] == 500
