@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from picture_stage import Stage, call
+from pictures.stage import Stage, call
 
 _REASONS = ("delivered damaged", "never arrived", "wrong size")
 

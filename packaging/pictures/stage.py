@@ -23,7 +23,7 @@ from lineclear.core.ledger.records import Limits, Person, Tokens
 from lineclear.core.ledger.start import Verified, begin, read_decision
 from lineclear.core.ledger.store import Shown, Store
 
-DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
+DATA = Path(__file__).resolve().parents[2] / "tests" / "data"
 """Checkpoints of other programs."""
 STEPS = tuple(
     {

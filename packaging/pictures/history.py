@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
-from picture_stage import Stage, day
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.inbox.history import chain
@@ -17,9 +13,8 @@ from lineclear.core.inbox.history.search import Pivot
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.records import format_instant
 from lineclear.ui.queue.sections import Section
-
-if TYPE_CHECKING:
-    from screenshots import Set
+from pictures.set import Set, until
+from pictures.stage import Stage, day
 
 CALLS = (
     ("send_refund", "refund-bot", '{"customer":"C-1188","amount":35.0,"currency":"EUR"}'),
@@ -91,15 +86,7 @@ def past(stage: Stage) -> dict[str, str]:
 async def _opened(on: Set) -> None:
     on.window.sidebar.choose_section(Section.HISTORY)
     page = on.window.history.page
-    await _until(lambda: page.model.rowCount() > 20 and page.count.text())
-
-
-async def _until(fact: Callable[[], object], seconds: float = 15) -> None:
-    end = time.monotonic() + seconds
-    while not fact():
-        if time.monotonic() > end:
-            raise TimeoutError
-        await asyncio.sleep(0.02)
+    await until(lambda: page.model.rowCount() > 20 and page.count.text())
 
 
 async def history(on: Set) -> None:
@@ -107,7 +94,7 @@ async def history(on: Set) -> None:
     await _opened(on)
     page = on.window.history.page
     page.table.setFocus()
-    await _until(lambda: any(_stored(on)))
+    await until(lambda: any(_stored(on)))
     page.table.choose(13)
     page.table.scrollToTop()
     await asyncio.sleep(0.6)
@@ -117,7 +104,7 @@ async def pivot(on: Set) -> None:
     """Added up by person."""
     await _opened(on)
     on.window.history.turn(Pivot.PERSON)
-    await _until(on.window.history.page.sums.rowCount)
+    await until(on.window.history.page.sums.rowCount)
     await asyncio.sleep(0.3)
 
 
@@ -126,16 +113,16 @@ async def verify(on: Set) -> None:
     await _opened(on)
     page = on.window.history.page
     on.window.history.turn(Pivot.END)
-    await _until(page.sums.rowCount)
+    await until(page.sums.rowCount)
     unseen = next(
         bucket
         for bucket in map(page.sums.bucket, range(page.sums.rowCount()))
         if bucket is not None and bucket.term.number == 0
     )
     page.totals.narrowed.emit(unseen)
-    await _until(lambda: "of" in page.count.text())
+    await until(lambda: "of" in page.count.text())
     page.action_wanted.emit("verify")
-    await _until(lambda: "intact" in page.verdict.text())
+    await until(lambda: "intact" in page.verdict.text())
     page.table.choose(1)
     await asyncio.sleep(0.4)
 
@@ -144,7 +131,7 @@ async def export(on: Set) -> None:
     """What is written, and where."""
     await _opened(on)
     on.window.history.page.action_wanted.emit("export")
-    await _until(lambda: on.window.findChild(QWidget, "exportHistory"))
+    await until(lambda: on.window.findChild(QWidget, "exportHistory"))
     await asyncio.sleep(0.3)
 
 
@@ -152,7 +139,7 @@ async def stored(on: Set) -> None:
     """A call that is still in its store is read as ever."""
     await _opened(on)
     page = on.window.history.page
-    await _until(lambda: any(_stored(on)))
+    await until(lambda: any(_stored(on)))
     page.table.choose(next(place for place, here in enumerate(_stored(on)) if here))
     await asyncio.sleep(1.0)
 

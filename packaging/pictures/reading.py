@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
-from picture_stage import call
-
-if TYPE_CHECKING:
-    from screenshots import Set
+from pictures.set import Set, until
+from pictures.stage import call
 
 KEY = "sk-live-51HxT0kQmZ8rP2vNcLw7aYdE4uGfJb"
 HOSTS = "127.0.0.1 localhost\n10.0.0.5 db.internal\n10.0.0.6 cache.internal\n"
@@ -103,7 +99,7 @@ async def diff(on: Set) -> None:
     path.write_text(HOSTS + "\n".join(lines) + "\n")
     after = HOSTS.replace("10.0.0.5", "10.66.0.5") + "\n".join([*lines[:30], "# gone"]) + "\n"
     await _read(on, "diff", "write_file", {"path": str(path), "content": after}, "writer")
-    await _until(lambda: on.window.pane.diff._shown)  # noqa: SLF001
+    await until(lambda: on.window.pane.diff._shown)  # noqa: SLF001
     on.window.pane.tabs.setCurrentWidget(on.window.pane.diff)
     await asyncio.sleep(0.5)
 
@@ -113,7 +109,7 @@ async def patch(on: Set) -> None:
     head = "--- a/app.py\n+++ b/app.py\n@@ -1,4 +1,4 @@\n"
     text = f"{head} import os\n-DEBUG = False\n+DEBUG = True\n x = 1\n"
     await _read(on, "patch", "apply_patch", {"patch": text}, "patcher")
-    await _until(lambda: on.window.pane.diff._shown)  # noqa: SLF001
+    await until(lambda: on.window.pane.diff._shown)  # noqa: SLF001
     on.window.pane.tabs.setCurrentWidget(on.window.pane.diff)
     await asyncio.sleep(0.3)
 
@@ -159,14 +155,6 @@ async def file_bytes(on: Set) -> None:
     await secrets(on)
     on.window.pane.tabs.setCurrentWidget(on.window.pane.file)
     await asyncio.sleep(0.3)
-
-
-async def _until(fact: Callable[[], object]) -> None:
-    end = time.monotonic() + 15
-    while not fact():
-        if time.monotonic() > end:
-            raise TimeoutError
-        await asyncio.sleep(0.02)
 
 
 READING: dict[str, Callable[[Set], Awaitable[None]]] = {

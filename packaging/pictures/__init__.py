@@ -1,0 +1,1 @@
+"""Scenes of the real window on real stores, for its pictures."""
