@@ -320,6 +320,11 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[flat="true"]:checked {{ color: {t.link}; }}
     QPushButton#addFolder {{ margin-left: 5px; }}
     QPushButton#asText {{ margin-right: 7px; }}
+    QPushButton[inLine="true"] {{
+        border: 1px solid transparent; border-radius: 4px; padding: 0 6px; color: {t.accent};
+    }}
+    QPushButton[inLine="true"]:hover {{ background: {t.hover}; }}
+    QPushButton[inLine="true"]:focus {{ border-color: {t.accent}; }}
     QPushButton#pill {{
         background: {t.accent}; color: {t.on_accent}; border: none;
         border-radius: 13px; padding: 5px 14px;

@@ -112,9 +112,9 @@ def count(number: int, noun: str, many: str = "") -> str:
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
-def name(text: str | None, missing: str = "The agent") -> str:
+def name(text: str | None, missing: str = "The agent", cut: int = NAME_LIMIT) -> str:
     """A name from an agent: escaped, on one line, cut."""
-    return visible_line(text, NAME_LIMIT) if text else missing
+    return visible_line(text, cut) if text else missing
 
 
 def person(by: Person | None, me: Person | None) -> str:

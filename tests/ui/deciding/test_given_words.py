@@ -1,7 +1,7 @@
 """Words beside the plain verdict: held ones, standing ones, ready reasons, notes; real records."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton
 
 from lineclear.ui.deciding.arming import Act
@@ -162,3 +162,26 @@ async def test_a_note_waits_for_the_approval_and_goes_with_it(inbox, source, unt
     click(inbox.pane.bar.approve)
     decision = await until(lambda: decision_of(shown), "a decision")
     assert (decision.verdict, decision.note) == ("approve", "asked the customer")
+
+
+# --- Where it is said -----------------------------------------------------------------------------
+
+
+async def test_an_open_word_can_be_read_in_the_status_line_and_moves_nothing(
+    inbox, source, until, hold
+):
+    shown = ask_for(source, tool="tool-" + "x" * 90).shown
+    hold(5)
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    bar = inbox.pane.bar.mapTo(inbox, QPoint(0, 0)).y()
+    click(inbox.pane.bar.approve)
+    button = inbox.status.held
+    assert button.isVisible()
+    inside = button.height() - 2
+    assert inside >= button.fontMetrics().height()
+    assert inbox.pane.bar.mapTo(inbox, QPoint(0, 0)).y() == bar
+    inbox.resize(640, 420)
+    assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
+    assert inbox.width() == 640
+    assert button.mapTo(inbox, QPoint(button.width(), 0)).x() <= 640

@@ -85,8 +85,8 @@ def test_it_says_what_will_be_done_and_when(qapp, clock):
     holding.hold(a_row(1, tool="a\u202eb", agent="bot"), "denied", lambda: None)
     clock.now += 1.5
     said = "a\u27e6U+202E\u27e7b of bot is denied in 4 s: nothing is written yet."
-    assert holding.told() == said
+    assert holding.told() == "a\u27e6U+202E\u27e7b is denied in 4 s"
     holding.hold(a_row(2, tool="ls", agent="ci"), "approved", lambda: None)
-    assert holding.told() == "ls of ci is approved in 5 s: nothing is written yet. And 1 more."
+    assert holding.told() == "ls is approved in 5 s, and 1 more"
     assert holding.told_of(a_row(1).id) == said
     assert holding.told_of(a_row(3).id) == ""

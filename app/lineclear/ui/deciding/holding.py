@@ -93,13 +93,17 @@ class Holding(QObject):
             return ""
         last = next(reversed(self._held.values()))
         more = len(self._held) - 1
-        return f"{self._sentence(last)}{f' And {more} more.' if more else ''}"
+        tool = words.name(last.row.tool, "The call", 24)
+        told = f"{tool} is {last.told} in {self._left(last)} s"
+        return f"{told}, and {more} more" if more else told
 
     def told_of(self, row_id: str) -> str:
         """What is held of one row."""
         return self._sentence(self._held[row_id]) if row_id in self._held else ""
 
     def _sentence(self, act: HeldAct) -> str:
-        left = max(1, ceil(act.due - self._clock()))
         tool, agent = words.name(act.row.tool, "The call"), words.name(act.row.agent)
-        return f"{tool} of {agent} is {act.told} in {left} s: nothing is written yet."
+        return f"{tool} of {agent} is {act.told} in {self._left(act)} s: nothing is written yet."
+
+    def _left(self, act: HeldAct) -> int:
+        return max(1, ceil(act.due - self._clock()))

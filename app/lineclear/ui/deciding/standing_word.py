@@ -90,8 +90,11 @@ class StandingWord(QObject):
         active = self._words.active(self._now())
         if not active:
             return ""
-        more = len(active) - 1
-        return f"{self._sentence(active[0])}{f' And {more} more.' if more else ''}"
+        first, more = active[0], len(active) - 1
+        until = words.clock(first.until, self._now())
+        met = words.count(self._words.met(first), "call")
+        told = f"{words.name(first.agent, cut=24)}: denied until {until} ({met} so far)"
+        return f"{told}, and {more} more" if more else told
 
     def listed(self) -> list[tuple[StandingDenial, str]]:
         """Each word that stands, with its sentence."""

@@ -88,11 +88,14 @@ class StatusLine(QWidget):
         line.addWidget(self.held)
         line.addWidget(self.standing)
         line.addWidget(self.watching)
+        # As high with a word in it as without: the decision bar above never moves.
+        high = max(each.sizeHint().height() for each in (self.held, self.totals, self.watching))
+        self.setFixedHeight(high + 10)
 
     def show_words(self, held: str, standing: str) -> None:
         """Say which words are not written yet and which stand; "" for none. Nothing moves."""
         for button, told, ends in (
-            (self.held, held, " Take back (Ctrl+Z)"),
+            (self.held, held, " \u00b7 Take back (Ctrl+Z)"),
             (self.standing, standing, "\u2026"),
         ):
             shown = f"{told}{ends}".replace("&", "&&") if told else ""
@@ -106,12 +109,10 @@ def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
     button = QPushButton()
     button.setObjectName(name)
     button.setAccessibleName("Nothing is open")
-    button.setProperty("flat", True)
+    button.setProperty("inLine", True)
     button.setAutoDefault(False)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    button.setFont(theme.small_font())
-    # As high as the line is without it.
-    button.setFixedHeight(button.fontMetrics().height() + 2)
+    button.setFont(theme.small_font(tabular=True))
     button.clicked.connect(pressed)
     button.hide()
     return button
