@@ -290,3 +290,19 @@ def test_columns_kept_in_a_big_window_leave_the_arguments_room_in_a_small_one(vi
     assert widths(view)[Column.ARGUMENTS] >= 120
     view.resize(1400, 300)
     assert widths(view)[Column.AGENT] == 500
+
+
+def test_when_the_current_row_goes_nobody_has_chosen_its_neighbour(view):
+    model = model_of(view)
+    model.apply(Diff(added=tuple(a_row(number) for number in range(1, 6))))
+    chosen: list[str] = []
+    view.chosen.connect(chosen.append)
+    view.choose(row_id(3))
+    below = model.id_at((model.position(row_id(3)) or 0) + 1)
+    model.apply(Diff(changed=(a_row(3, state=State.DENIED, decision=a_decision("deny")),)))
+    model.set_scope(Scope(Section.WAITING, None, parse_filter("-tool:nothing")))
+    assert model.position(row_id(3)) is None
+    assert (view.current_id, view.selected_ids()) == ("", [])
+    assert chosen[-1] == ""
+    view.step(1)
+    assert view.current_id == below

@@ -72,6 +72,8 @@ class QueueView(QTableView):
         self._last_key = float("-inf")
         self._queue = model
         self._current: str = ""
+        self._left = -1
+        """Where the current row stood that went; -1: none did."""
         self._anchors: list[tuple[str, int]] = []
         self._high: list[QPersistentModelIndex] = []
         self._headings: dict[int, Heading] = {}
@@ -233,16 +235,34 @@ class QueueView(QTableView):
         # A column that is hidden would stop the keys that go on from here.
         return Column.ARGUMENTS if self.compact else Column.TOOL
 
+    def rowsAboutToBeRemoved(  # noqa: N802
+        self, parent: QModelIndex | QPersistentModelIndex, start: int, end: int
+    ) -> None:
+        """Nobody chose the neighbour of a row that goes: then there is no current one."""
+        now = self.currentIndex().row()
+        if start <= now <= end:
+            self.selectionModel().clear()
+            self._left = start
+        super().rowsAboutToBeRemoved(parent, start, end)
+
     def step(self, by: int) -> None:
-        """Go BY rows down (or up) from the current one."""
+        """Go BY rows down (or up) from the current one, or from where the last one stood."""
         last = self._queue.rowCount() - 1
         now = self.currentIndex().row()
-        target = (0 if by > 0 else last) if now < 0 else min(max(now + by, 0), last)
+        if now >= 0:
+            target = now + by
+        elif self._left >= 0:
+            target = self._left + by - (by > 0)
+        else:
+            target = 0 if by > 0 else last
+        target = min(max(target, 0), last)
         row_id = self._queue.id_at(target)
         if row_id is not None:
             self.choose(row_id)
 
     def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if current.isValid():
+            self._left = -1
         row_id = self._queue.id_at(current.row()) if current.isValid() else None
         if (row_id or "") == self._current:
             return
