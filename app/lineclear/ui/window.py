@@ -76,6 +76,8 @@ class MainWindow(QMainWindow):
         self._state = state or WindowState()
         self._demo = demo
         self._ending = False
+        self._drops = False
+        """The operator was told that quitting drops a held word."""
         self.model = QueueModel(self)
         self.model.differs = bridge.known.differing
         self.sidebar = Sidebar(look)
@@ -220,6 +222,9 @@ class MainWindow(QMainWindow):
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
         self.open_words = OpenWords(self.flow, self.status)
+        self.flow.holding.changed.connect(self._held_changed)
+        for strip in (self.trouble, self.desk.strip):
+            strip.calm = self._calm
         self.returning.wanted.connect(self.go.returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)
@@ -378,6 +383,13 @@ class MainWindow(QMainWindow):
             bool(handle) and handle.isExposed() and self.isActiveWindow() and not self.isMinimized()
         )
 
+    def _calm(self) -> bool:
+        """Nobody is about to press something in the table: it may move."""
+        return not (self.isActiveWindow() and self.model.keeps_still())
+
+    def _held_changed(self) -> None:
+        self._drops &= bool(self.flow.holding.told())
+
     def event(self, event: QEvent) -> bool:
         """Tell the flow at once when the window comes before the eyes or leaves them."""
         handled = super().event(event)
@@ -414,7 +426,7 @@ class MainWindow(QMainWindow):
         leaving = isinstance(app, QGuiApplication) and app.isSavingSession()
         if self._ending or self._demo or leaving:
             event.accept()
-            self.quit()
+            self._end()
             return
         event.ignore()
         self.closing.close(tray=self.tray.available())
@@ -422,7 +434,14 @@ class MainWindow(QMainWindow):
             self.bring()
 
     def quit(self) -> None:
-        """End the program."""
+        """End the program; a word that is not written yet is dropped at the second time only."""
+        if self.flow.holding.told() and not self._drops:
+            self._drops = True
+            self.flow.hint("A word of yours is not written yet. Quit again to drop it.")
+            return
+        self._end()
+
+    def _end(self) -> None:
         if not self._ending:
             self._ending = True
             self.own_view.kept.finish()

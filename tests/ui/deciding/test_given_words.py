@@ -185,3 +185,17 @@ async def test_an_open_word_can_be_read_in_the_status_line_and_moves_nothing(
     assert button.width() >= button.fontMetrics().horizontalAdvance(button.text())
     assert inbox.width() == 640
     assert button.mapTo(inbox, QPoint(button.width(), 0)).x() <= 640
+
+
+async def test_quitting_says_first_that_it_drops_a_held_word(inbox, source, until, hold):
+    shown = ask_for(source).shown
+    hold(5)
+    ended: list[bool] = []
+    inbox.ended.connect(lambda: ended.append(True))
+    await approve(inbox, until, shown.aid)
+    inbox.quit()
+    assert ended == []
+    assert says(inbox, "sentence") == "A word of yours is not written yet. Quit again to drop it."
+    inbox.quit()
+    assert ended == [True]
+    assert decision_of(shown) is None

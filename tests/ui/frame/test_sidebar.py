@@ -15,7 +15,7 @@ from lineclear.ui import theme
 from lineclear.ui.frame.sidebar import Entry, EntryModel, Role, Sidebar
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.queue.totals import RunTotals, Totals, total
-from tests.ui.sample import NOW, a_row
+from tests.ui.sample import NOW, SOURCE, a_row
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def test_a_source_is_chosen_and_let_go_by_a_second_click(sidebar, qtbot):
 
 def test_totals_count_each_run_once():
     rows = [
-        a_row(1, run="a", agent="one", asked_at=NOW),
-        a_row(2, run="a", agent="one", asked_at=NOW + timedelta(seconds=1)),
+        a_row(1, run="a", agent="one", run_folder=SOURCE, asked_at=NOW),
+        a_row(2, run="a", agent="one", run_folder=SOURCE, asked_at=NOW + timedelta(seconds=1)),
         a_row(3, run="b"),
     ]
     assert total(rows) == Totals(3, 8, 62_000)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel, PlainLabel
 from lineclear.ui.queue.filter_line import FilterLine
+
+CALM_AGAIN_MS = 250
 
 
 class TopBar(QWidget):
@@ -119,10 +121,18 @@ def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
 
 
 class Strip(QFrame):
-    """A sentence over the whole width, perhaps with buttons (name, words, act)."""
+    """A sentence over the whole width, perhaps with buttons (name, words, act).
+
+    It pushes what is below it down: so it comes only once `calm` says that nobody is about to
+    press something there.
+    """
 
     def __init__(self, text: str, name: str, *buttons: tuple[str, str, Callable[[], None]]) -> None:
         super().__init__()
+        self.calm: Callable[[], bool] = lambda: True
+        self._later = QTimer(self)
+        self._later.setInterval(CALM_AGAIN_MS)
+        self._later.timeout.connect(lambda: self.setVisible(True))
         self.setObjectName(f"{name}Strip")
         self.setProperty("banner", "demo")
         line = QHBoxLayout(self)
@@ -138,6 +148,14 @@ class Strip(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(act)
             line.addWidget(button)
+
+    def setVisible(self, visible: bool) -> None:  # noqa: N802
+        """Come as soon as it is calm; go at once."""
+        if visible and self.isHidden() and not self.calm():
+            self._later.start()
+            return
+        self._later.stop()
+        super().setVisible(visible)
 
 
 def separator() -> QFrame:
