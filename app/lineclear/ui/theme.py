@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
@@ -231,6 +231,10 @@ def app_icon() -> QIcon:
 # --- Widgets ------------------------------------------------------------------------------------
 
 
+def _picture(name: str) -> str:
+    return assets.path(f"icons/{name}.svg").replace("\\", "/").replace('"', "")
+
+
 def stylesheet(t: Tokens) -> str:
     """The few rules that every widget follows; colours from the tokens only."""
     button_back = "transparent"
@@ -242,7 +246,8 @@ def stylesheet(t: Tokens) -> str:
         return f"1px solid {colour}" if t.high else "none"
 
     # A file, since Qt's style sheets take no other picture; one grey for light and dark.
-    chevron = assets.path("icons/chevron.svg").replace("\\", "/").replace('"', "")
+    chevron = _picture("chevron")
+    tick = _picture("check-light" if QColor(t.on_accent).lightness() > 127 else "check-dark")
     return f"""
     QMainWindow, QWidget#shell, QWidget#topBar, QWidget#statusLine {{ background: {t.window}; }}
     QWidget#readingPane, QWidget#page {{ background: {t.base}; }}
@@ -336,7 +341,7 @@ def stylesheet(t: Tokens) -> str:
         background: {t.base};
     }}
     QCheckBox::indicator:checked {{
-        width: 6px; height: 6px; border: 4px solid {t.accent}; background: {t.on_accent};
+        border: 1px solid {t.accent}; background: {t.accent}; image: url("{tick}");
     }}
     QCheckBox::indicator:focus {{ border-color: {t.text}; }}
     QCheckBox::indicator:disabled {{ border-color: {t.line}; }}
