@@ -105,6 +105,54 @@ async def test_a_click_approves_when_it_is_armed_and_not_before(inbox, source, u
     assert decision.shown["origin"] == "click"
 
 
+async def test_a_masked_place_has_to_be_shown_before_an_approval(inbox, source, until):
+    given = {"url": "https://evil:hunter2@good.example/pay", "amount": 5}
+    shown = ask_for(source, arguments=given).shown
+    await select(inbox, until, shown.aid)
+    arming = inbox.flow.arming
+    await until(lambda: arming.readiness(Act.APPROVE).need is Need.MASKED, "the mask to be told")
+    await until(lambda: "A masked place was not shown" in says(inbox, "sentence"), "the sentence")
+    press(inbox, Qt.Key.Key_A)
+    click(inbox.pane.bar.approve)
+    assert arming.armed is None
+    assert not inbox.flow._busy
+    press(inbox, Qt.Key.Key_F8)
+    await until(inbox.pane.call.fields.hasFocus, "the focus at the mask")
+    press(inbox, Qt.Key.Key_Space)
+    assert inbox.pane.masked_waiting() == []
+    assert arming.readiness(Act.APPROVE).need is not Need.READY
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.shown["masked"] == {"shown": 1, "unshown": 0}
+    assert decision.shown["end_seen"] is True
+
+
+async def test_a_credential_may_stay_masked_and_then_nobody_says_that_all_was_seen(
+    inbox, source, until
+):
+    given = {"api_key": "9f86d081884c7d659a2feaa0c55ad015", "amount": 5}
+    shown = ask_for(source, arguments=given).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.shown["masked"] == {"shown": 0, "unshown": 1}
+    assert "end_seen" not in decision.shown
+
+
+async def test_a_denial_needs_no_mask_opened_and_says_that_it_was_not(inbox, source, until):
+    shown = ask_for(source, arguments={"password": "correct-horse"}).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    press(inbox, Qt.Key.Key_D)
+    inbox.pane.editor.text.setPlainText("no")
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    decision = await until(lambda: decision_of(shown), "a decision")
+    assert decision.shown["end_seen"] is False
+    assert decision.shown["masked"] == {"shown": 0, "unshown": 1}
+
+
 async def test_enter_without_the_letter_and_the_letter_without_enter_do_nothing(
     inbox, source, until
 ):

@@ -179,7 +179,7 @@ def test_warnings_stand_beside_the_call():
     rows = [a_row(1), a_row(2, warnings=("first_time",))]
     table = burst_of(rows).table
     assert columns(table) == ["Warnings", "amount"]
-    assert ("This agent has not asked for this tool before.", "2") in texts(table)
+    assert ("No call of this tool by this agent was decided before.", "2") in texts(table)
 
 
 # --- The rarest first, what stands out ------------------------------------------------------------
@@ -335,12 +335,26 @@ def test_a_shared_secret_is_masked_and_can_be_shown():
     assert key not in repr([(member.values) for member in burst.table.members])
 
 
-def test_different_secrets_are_told_apart_without_being_shown():
+def test_calls_with_different_secrets_are_read_one_by_one():
     keys = [f"sk-live-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5{end}" for end in "aab"]
-    table = burst_of(rows_of(*({"api_key": key, "v": key[-1]} for key in keys))).table
-    shown = {row[0] for row in texts(table)}
-    assert len(shown) == 2
-    assert all(text.startswith("\u2022\u2022\u2022\u2022 40 characters (no. ") for text in shown)
+    burst = burst_of(rows_of(*({"api_key": key, "v": key[-1]} for key in keys), {"v": 1}))
+    assert apart(burst) == {"01": Why.MASKED, "02": Why.MASKED, "03": Why.MASKED}
+    assert len(burst.table.members) == 1
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"url": "https://evil.example:443@good.example/pay"},
+        {"command": "curl --token 4f9a8b7c6d5e4f3a2b1c"},
+        {"password": "correct-horse"},
+        {"recipient_token": "4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"},
+    ],
+)
+def test_a_masked_value_that_must_be_shown_is_read_alone_also_where_all_have_it(given):
+    burst = burst_of(rows_of({**given, "v": 1}, {**given, "v": 2}, {"v": 3}))
+    assert apart(burst) == {"01": Why.MASKED, "02": Why.MASKED}
+    assert why_apart(rows_of(given)[0]) is Why.MASKED
 
 
 def test_without_secrets_there_is_one_table():

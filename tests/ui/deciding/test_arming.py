@@ -97,6 +97,23 @@ def test_time_begins_when_the_window_comes_before_the_eyes(clock):
 # --- The end in view ----------------------------------------------------------------------------
 
 
+def test_approving_waits_for_a_masked_place_and_begins_from_zero_once_it_is_shown(clock, arming):
+    arming.masked_waits(waits=True)
+    arming.end_in_view()
+    settle(clock)
+    assert need(arming) is Need.MASKED
+    assert arming.letter(Act.APPROVE) is Press.NOT_READY
+    assert not arming.may_click(Act.APPROVE)
+    assert need(arming, Act.DENY) is Need.READY
+    arming.masked_waits(waits=False)
+    assert need(arming) is Need.SETTLING
+    settle(clock)
+    assert need(arming) is Need.END
+    arming.end_in_view()
+    settle(clock)
+    assert need(arming) is Need.READY
+
+
 def test_approving_needs_the_end_in_view_and_denying_does_not(clock):
     arming = Arming(clock)
     arming.set_on_screen(True)

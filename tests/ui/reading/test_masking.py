@@ -24,7 +24,12 @@ from tests.ui.sample import a_decision, a_row
 # Offscreen there is no window manager to tell the least size of a window to.
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints")
 DOTS = "\u2022\u2022\u2022\u2022"
-ARGUMENTS = {"api_key": "abcdef", "note": "token=qwerty1 here", "amount": 5, "password": "a\u202eb"}
+ARGUMENTS = {
+    "api_key": "abcdef",
+    "note": "token=qx7Rt9Zp2w here",
+    "amount": 5,
+    "password": "a\u202eb",
+}
 
 
 @pytest.fixture
@@ -64,7 +69,7 @@ def test_fields_tell_what_is_masked_and_offer_to_show_it(tab):
     tab.show_call(reading(last={"api_key": "abcdef"}))
     shown = values(tab.fields)
     assert shown["api_key"] == f"{DOTS} 6 characters, same as last approved \u00b7 Show"
-    assert shown["note"] == f'"token=\u27e6{DOTS} 7 characters\u27e7 here" \u00b7 Show'
+    assert shown["note"] == f'"token=\u27e6{DOTS} 10 characters\u27e7 here" \u00b7 Show'
     assert shown["amount"] == "5"
     assert "abcdef" not in "".join(shown.values())
 
@@ -81,7 +86,7 @@ def test_space_shows_one_value_and_the_others_stay_masked(tab, qtbot):
     # The text says the same, and another call begins masked.
     tab.switch.click()
     assert '"api_key": "abcdef",' in tab.text.toPlainText()
-    assert "qwerty1" not in tab.text.toPlainText()
+    assert "qx7Rt9Zp2w" not in tab.text.toPlainText()
     tab.show_call(reading())
     assert "abcdef" not in "".join(values(tab.fields).values())
 
@@ -106,7 +111,45 @@ def test_the_text_names_what_it_masks_with_a_button_for_each(tab):
     assert all(b.focusPolicy() & Qt.FocusPolicy.TabFocus for b in buttons)
     buttons[0].click()
     assert '"api_key": "abcdef",' in tab.text.toPlainText()
-    assert "qwerty1" not in tab.text.toPlainText()
+    assert "qx7Rt9Zp2w" not in tab.text.toPlainText()
+
+
+def test_what_could_be_read_as_something_else_waits_to_be_shown(tab):
+    random = "9f86d081884c7d659a2feaa0c55ad015"
+    tab.show_call(reading({"api_key": random, "url": "https://a:hunter2@b/", "amount": 5}))
+    assert tab.masked_waiting() == [("url",)]
+    assert tab.masked_places() == (0, 2)
+    tab.reveal(("url",))
+    assert tab.masked_waiting() == []
+    assert tab.masked_places() == (1, 1)
+
+
+def test_a_key_goes_to_what_waits_and_shows_it(tab, qtbot):
+    tab.show_call(reading({"a": 1, "url": "https://a:hunter2@b/", "pin": 12}))
+    for name in ("url", "pin"):
+        tab.next_flag()
+        assert tab.masked_waiting()[0] == (name,)
+        QTest.keyClick(tab.fields, Qt.Key.Key_Return)
+    assert tab.masked_waiting() == []
+    assert "hunter2" in values(tab.fields)["url"]
+
+
+def test_in_the_text_too_a_key_goes_to_what_waits_and_shows_it(tab, qtbot, qapp):
+    random = "9f86d081884c7d659a2feaa0c55ad015"
+    given: dict[str, Any] = {f"token{n}": random for n in range(4)}
+    given |= {"api_key": random, "url": "https://a:hunter2@b/"}
+    tab.show_call(reading(given))
+    tab.activateWindow()
+    tab.switch.click()
+    for _ in range(5):
+        qtbot.waitUntil(tab.text.complete)
+        tab.next_flag()
+        button = qapp.focusWidget()
+        assert isinstance(button, QPushButton)
+        QTest.keyClick(button, Qt.Key.Key_Return)
+    assert tab.masked_waiting() == []
+    assert "hunter2" in tab.text.toPlainText()
+    assert f'"api_key": \u27e6{DOTS} 32 characters\u27e7' in tab.text.toPlainText()
 
 
 def test_no_argument_can_imitate_a_mask():
@@ -152,15 +195,17 @@ def test_the_row_masks_too():
     assert cells.preview({"url": "https://a:hunter2@b/", "token": "x1y2", "n": 1}) == (
         f'url="https://a:{DOTS} 7 characters@b/"  token={DOTS} 4 characters  n=1'
     )
-    assert cells.preview({"command": "curl --token abcdef"}) == f"curl --token {DOTS} 6 characters"
+    assert cells.preview({"command": "curl --token qx7Rt9Zp2w"}) == (
+        f"curl --token {DOTS} 10 characters"
+    )
 
 
 # --- The file -----------------------------------------------------------------------------------
 
 
 def test_the_bytes_are_masked_until_they_are_asked_for(look, qtbot):
-    raw = b'{"arguments": {"api_key": "abcdef", "password": "open \\u00e9 sesame"}}'
-    prepared = reading({"api_key": "abcdef", "password": "open \u00e9 sesame"}, raw)
+    raw = b'{"arguments": {"api_key": "abcdef", "password": "open-\\u00e9-sesame"}}'
+    prepared = reading({"api_key": "abcdef", "password": "open-\u00e9-sesame"}, raw)
     tab = FileTab(look)
     qtbot.addWidget(tab)
     tab.show()

@@ -85,8 +85,8 @@ class Table:
     columns: tuple[Field, ...]
     members: tuple[Member, ...]
     """Those with unusual and rare values first, then in their order."""
-    masked: bool
-    """Some value is shown without its secret."""
+    masked: int
+    """How many fields are shown without their secrets."""
 
 
 def unmasked(arguments: Json) -> Json:
@@ -111,10 +111,10 @@ def lay_out(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Table:
     common: list[tuple[Field, Value]] = []
     columns: list[Field] = []
     by_row: list[list[Value]] = [[] for _ in facts]
-    masked = False
+    masked = 0
     for field, cells in _fields(facts, mask):
         values = _values(field, cells)
-        masked = masked or any(cell.masked is not None for cell in cells)
+        masked += any(cell.masked is not None for cell in cells)
         if facts and values[0].count == len(facts):
             common.append((field, values[0]))
             continue
@@ -171,10 +171,9 @@ def _cell(value: Json, shown: Json) -> _Cell:
 def _values(field: Field, cells: list[_Cell]) -> list[Value]:
     counts = Counter((cell.text, cell.given) for cell in cells)
     unusual = _unusual(counts, cells) if field.kind is not Kind.WARNINGS else set()
-    masks = _numbered(cells)
     return [
         Value(
-            masks.get(cell.text, cell.text) if cell.given else cell.text,
+            cell.text if cell.masked is None else cell.masked,
             counts[cell.text, cell.given],
             (cell.text, cell.given) in unusual,
             cell.given,
@@ -182,14 +181,6 @@ def _values(field: Field, cells: list[_Cell]) -> list[Value]:
         )
         for cell in cells
     ]
-
-
-def _numbered(cells: list[_Cell]) -> dict[str, str]:
-    """Give what is shown for each masked value; different ones are numbered, to be told apart."""
-    masks = {cell.text: cell.masked for cell in cells if cell.masked is not None}
-    if len(masks) <= 1:
-        return dict(masks)
-    return {text: f"{mask} (no. {place})" for place, (text, mask) in enumerate(masks.items(), 1)}
 
 
 def _unusual(counts: Counter[tuple[str, bool]], cells: list[_Cell]) -> set[tuple[str, bool]]:

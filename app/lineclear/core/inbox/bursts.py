@@ -53,6 +53,8 @@ class Why(StrEnum):
     """In a list, whose items it would seem to reorder."""
     LOOKALIKE = "lookalike"
     """It looks as another call's value does, and is another one."""
+    MASKED = "masked"
+    """A masked value must be shown to be approved, or is not the same in all the calls."""
     TOO_LONG = "too_long"
     FIELDS = "fields"
     """Too many, or others than most of the calls have."""
@@ -127,6 +129,7 @@ def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
             facts.append((row, leaves))
     facts = _with_usual_fields(facts, apart)
     facts = _told_apart(facts, apart)
+    facts = _masked_apart(facts, apart, mask)
     table = lay_out(facts, mask)
     plain = lay_out(facts, unmasked) if table.masked else None
     return Burst(tool, table, tuple(apart), beyond, plain)
@@ -135,7 +138,9 @@ def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
 def why_apart(row: Row) -> Why | None:
     """Tell why a call must be read by itself, whatever others are asked; None: it may join."""
     found = _looked_at(row)
-    return found if isinstance(found, Why) else None
+    if isinstance(found, Why):
+        return found
+    return Why.MASKED if secrets.waiting(secrets.mask(row.arguments)) else None
 
 
 def _age(row: Row) -> tuple[float, str]:
@@ -263,6 +268,28 @@ def _told_apart(facts: list[tuple[Row, Leaves]], apart: list[Apart]) -> list[tup
         else:
             kept.append((row, leaves))
     return kept
+
+
+def _masked_apart(
+    facts: list[tuple[Row, Leaves]], apart: list[Apart], mask: Mask
+) -> list[tuple[Row, Leaves]]:
+    """Keep the calls that mask nothing but whole credentials, the same ones in all the calls."""
+    hidden: list[dict[secrets.Path, str]] = []
+    alone: set[int] = set()
+    for place, (row, _leaves) in enumerate(facts):
+        found = dict(secrets.places(mask(row.arguments)))
+        if not all(text.may_stay for text in found.values()):
+            alone.add(place)
+        hidden.append({path: exact(secrets.at(row.arguments, path)) for path in found})
+    rest = [one for place, one in enumerate(hidden) if place not in alone]
+    shared = {
+        path
+        for path, value in (rest[0] if rest else {}).items()
+        if all(one.get(path) == value for one in rest)
+    }
+    alone.update(place for place, one in enumerate(hidden) if not one.keys() <= shared)
+    apart.extend(Apart(facts[place][0], Why.MASKED) for place in sorted(alone))
+    return [one for place, one in enumerate(facts) if place not in alone]
 
 
 _Slot = tuple[str, Path]

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import mask
+from lineclear.core.inbox.secrets import mask_for_record
 from lineclear.core.ledger.state import State
 
 _COUNTED: Final = 100
@@ -162,7 +162,7 @@ class LastApproved:
         before = approved_arguments(last)
         counted = None
         if not _is_large(row.arguments) and not _is_large(before):
-            now = mask(row.arguments) if last.id in self._recalled else row.arguments
+            now = mask_for_record(row.arguments) if last.id in self._recalled else row.arguments
             counted = len(differences(before, now, at_most=_COUNTED))
         self._counts[row.id] = (row.sha256, last.id, counted)
         return counted
@@ -190,7 +190,9 @@ def _compared(
     before = approved_arguments(other)
     changes: tuple[Change, ...] = ()
     if same_tool:
-        changes = tuple(differences(before, mask(row.arguments) if recalled else row.arguments))
+        changes = tuple(
+            differences(before, mask_for_record(row.arguments) if recalled else row.arguments)
+        )
     return Comparison(with_last_approved, other, same_tool, changes, recalled)
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from lineclear.core.inbox.readable import (
+    LONGEST,
+    looks_random,
+    made_of_words,
+    names_a_place,
+    random_in_text,
+    runs_something,
+)
+
 _WINDOW: Final = 1 << 16
 """Characters searched in one go: other threads run between two of them, but not during one."""
 _OVERLAP: Final = 1 << 12
 """More than the longest thing that one pattern matches."""
-_LONGEST: Final = 4_096
-"""Characters of a credential; what is longer is shown."""
 
 
 class Kind(Enum):
@@ -25,7 +30,9 @@ class Kind(Enum):
     NONE = auto()
     SECRET = auto()
     PASSWORD = auto()
-    """May hold blanks, or be a number."""
+    """May be a number."""
+    AUTHORIZATION = auto()
+    """A credential after the word for its scheme: `Bearer ...`."""
     COOKIE = auto()
     MAYBE = auto()
     """A secret if it looks like one: `key`, `session`."""
@@ -49,7 +56,6 @@ _SECRETS: Final = frozenset(
         "secret",
         "token",
         "apikey",
-        "authorization",
         "bearer",
         "credential",
         "accesskey",
@@ -88,6 +94,16 @@ _HOLDERS: Final = frozenset({"secrets", "credentials", "passwords", "apikeys", "
 _NO_TOKENS: Final = frozenset(
     {"page", "next", "continuation", "eos", "bos", "pad", "unk", "stop", "start", "sync", "cancel"}
 )
+_PLAIN: Final = frozenset(
+    {
+        *("password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp"),
+        *("token", "accesstoken", "authtoken", "refreshtoken", "sessiontoken", "idtoken"),
+        *("apitoken", "bearertoken", "apikey", "xapikey", "apisecret", "secret", "clientsecret"),
+        *("secretkey", "accesskey", "secretaccesskey", "awssecretaccesskey", "privatekey"),
+        *("authorization", "bearer", "credential", "dbpassword", "pgpassword"),
+    }
+)
+"""Names, without the signs between their words, that say of a value nothing but that it admits."""
 _MAYBE: Final = frozenset({"key", "auth", "session", "sid", "signature", "sig", "jwt", "sas"})
 
 
@@ -109,6 +125,7 @@ def key_kind(key: str) -> Kind:
     for names, kind in (
         (_PASSWORDS, Kind.PASSWORD),
         (_SECRETS, Kind.SECRET),
+        (frozenset({"authorization"}), Kind.AUTHORIZATION),
         (frozenset({"cookie", "cookies"}), Kind.COOKIE),
         (_HOLDERS, Kind.HOLDER),
         (_MAYBE, Kind.MAYBE),
@@ -118,6 +135,11 @@ def key_kind(key: str) -> Kind:
     return Kind.NONE
 
 
+def is_plain_credential(key: str) -> bool:
+    """Tell whether a key names a credential and nothing else: `api_key`, but not `token_of_bob`."""
+    return re.sub(r"[\s_.-]", "", key).lower() in _PLAIN
+
+
 # --- By the value -------------------------------------------------------------------------------
 
 _PLACEHOLDER: Final = re.compile(
@@ -125,47 +147,32 @@ _PLACEHOLDER: Final = re.compile(
     r"|null|none|true|false|undefined|redacted",
     re.IGNORECASE,
 )
-_RUNS: Final = ("\n", "\r", "$(", "${", "`")
-"""In none of these is a credential: they make lines, or run something."""
-_SHELL: Final = frozenset("|;&<>$(){}[]\\\"'")
-_COOKIE: Final = re.compile(r"\s?[\w!#%*+.^~-]{1,200}=[\w!#%*+./:=?@^~,-]{0,4000}\s?")
-_WORDS_OF_PHRASE: Final = 8
+_COOKIE: Final = re.compile(r"\s?[\w!#%*+.^~-]{1,200}=([\w!#%*+./:=?@^~,-]{0,4000})\s?")
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token|digest|apikey)\s+", re.IGNORECASE)
-_RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.~-]{20,}")
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_LEAST_BITS: Final = 3.3
-"""Bits per character: hexadecimal digits have up to 4, words and paths seldom 3.3 with digits."""
 
 
 def looks_like_credential(text: str, kind: Kind) -> bool:
-    """Tell whether a value under a secret's name can be one: no command, no text, no reference.
+    """Tell whether a value under a secret's name can be one: no command, place, text, reference.
 
-    What a shell would read as more than a word is shown, so that no command hides behind a name.
+    What a shell or a database would read as more than a word is shown, and so is what names a file,
+    a person or a host, so that nothing that a call does hides behind a name.
     """
-    if not text or len(text) > _LONGEST or _PLACEHOLDER.fullmatch(text):
+    if not text or len(text) > LONGEST or _PLACEHOLDER.fullmatch(text):
         return False
-    if any(sign in text for sign in _RUNS):
-        return False
-    if kind is Kind.COOKIE and all(map(_COOKIE.fullmatch, text.split(";"))):
-        return True
-    bare = _SCHEME.sub("", text, count=1)
-    words = bare.split()
-    if kind is Kind.PASSWORD and len(words) <= 1:
-        return len(words) == 1
-    if kind is Kind.PASSWORD:
-        return len(words) <= _WORDS_OF_PHRASE and all(map(str.isalnum, words))
-    return len(words) == 1 and _SHELL.isdisjoint(bare)
+    if kind is Kind.COOKIE:
+        parts = [_COOKIE.fullmatch(part) for part in text.split(";")]
+        if all(part is not None and _can_be_one(part[1] or "-") for part in parts):
+            return True
+    scheme = _SCHEME.match(text)
+    if scheme is not None:
+        bare = text[scheme.end() :]
+        # A word before it is a scheme in a header; elsewhere it is a word of a command.
+        return _can_be_one(bare) and (kind is Kind.AUTHORIZATION or looks_random(bare))
+    return _can_be_one(text)
 
 
-def looks_random(text: str) -> bool:
-    """Tell whether a value is long, without blanks, and as irregular as keys are."""
-    if len(text) > _LONGEST or not _RANDOM.fullmatch(text) or _UUID.fullmatch(text):
-        return False
-    if not any(c.isdigit() for c in text) or not any(c.isalpha() for c in text):
-        return False
-    count = Counter(text)
-    bits = -sum(n / len(text) * math.log2(n / len(text)) for n in count.values())
-    return bits >= _LEAST_BITS
+def _can_be_one(text: str) -> bool:
+    return not names_a_place(text) and not runs_something(text)
 
 
 # --- In a text ----------------------------------------------------------------------------------
@@ -185,9 +192,12 @@ _SHAPES: Final = re.compile(
     r"|\bnpm_[A-Za-z0-9]{36}"
     r"|\beyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{0,900}"
 )
-_IN_URL: Final = re.compile(r"://[^\s/:@\"']{0,200}:([^\s/@\"'`|;&<>$(){}\[\]\\]{1,200})@")
+# Who is named before `@` ends, as all that reads a URL has it, at the first of `/`, `?` and `#`.
+_IN_URL: Final = re.compile(r"://[^\s/?#:@\"'\\]{0,200}:([^\s/?#@\"'`|;&<>$(){}\[\]\\]{1,200})@")
 _BEARER: Final = re.compile(
-    r"\b(?:bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,2000})", re.IGNORECASE
+    r"[\w-]\\?[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\?[\"']?"
+    r"(?:bearer|basic)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,2000})",
+    re.IGNORECASE,
 )
 _ASSIGNED: Final = re.compile(
     r"(?:pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
@@ -201,7 +211,6 @@ _ASSIGNED: Final = re.compile(
 _NAME_BEFORE: Final = re.compile(r"[\w-]{0,60}\Z")
 _PEM: Final = "PRIVATE KEY-----"
 _PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/]{40,4000}={0,2}")
-_SEEN_IN: Final = re.compile(r"[0-9+/=._~-]")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z_.]*")
 _QUOTES: Final = "\"'\\"
 _NEEDLES: Final = (
@@ -212,35 +221,42 @@ _NEEDLES: Final = (
 """One of these is in every text that any pattern matches."""
 
 
-def spans(text: str) -> Iterator[tuple[int, int]]:
-    """Give where a text holds secrets, in no order, perhaps one within another."""
+def spans(text: str, *, widely: bool = False) -> Iterator[tuple[int, int]]:
+    """Give where a text holds secrets, in no order, perhaps one within another.
+
+    What is assigned to a secret's name counts where it looks random; WIDELY, for records that
+    nobody decides on, also where it could be any password.
+    """
     yield from _private_keys(text)
     start = 0
     while True:
         end = min(len(text), start + _WINDOW)
         piece = text[start:end]
-        for first, last in _in_piece(piece):
+        for first, last in _in_piece(piece, widely=widely):
             yield start + first, start + last
         if end == len(text):
             return
         start = end - _OVERLAP
 
 
-def _in_piece(text: str) -> Iterator[tuple[int, int]]:
+def _in_piece(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
     low = text.lower()
     if not any(needle in low for needle in _NEEDLES):
         return
     for found in _SHAPES.finditer(text):
-        yield found.span()
+        if not made_of_words(found.group().partition("-")[2]):
+            yield found.span()
     if "://" in text:
         for found in _IN_URL.finditer(text):
             if not _PLACEHOLDER.fullmatch(found[1]):
                 yield found.span(1)
     for found in _BEARER.finditer(text):
-        if _SEEN_IN.search(found[1]) and not _PLACEHOLDER.fullmatch(found[1]):
+        if random_in_text(found[1]):
             yield found.span(1)
     for found in _ASSIGNED.finditer(text):
-        if _is_assigned(text, found):
+        if _is_assigned(text, found) and (
+            random_in_text(found[2]) or ((widely or _quoted(text, found)) and _can_be_one(found[2]))
+        ):
             yield found.span(2)
 
 
@@ -258,6 +274,16 @@ def _is_assigned(text: str, found: re.Match[str]) -> bool:
         if code and _IDENTIFIER.fullmatch(found[2]):
             return False
     return "=" in found[1] or len(found[2]) >= 6
+
+
+def _quoted(text: str, found: re.Match[str]) -> bool:
+    """Tell `"password": "..."`, as JSON has it; no shell reads it as more than one word."""
+    return (
+        found[1].lstrip("\\")[:1] in _QUOTES
+        and ":" in found[1]
+        and text[found.start(2) - 1] in _QUOTES
+        and text[found.end() : found.end() + 1] in _QUOTES
+    )
 
 
 def _private_keys(text: str) -> Iterator[tuple[int, int]]:

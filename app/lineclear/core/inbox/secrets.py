@@ -1,8 +1,9 @@
 """Secrets taken out of what is shown: by the name of their key, and by what they look like.
 
 Only what is shown is masked. A decision is bound to the exact bytes, and whoever reads may look at
-each value. What cannot be a credential (a command, several lines, a long text) is never masked, so
-that nobody approves it unseen, and what hides within a secret is told beside its mask.
+each value. What cannot be a credential (a command, a path, an address, several lines, a long text)
+is never masked, and what hides within a secret is told beside its mask. What could be read as
+anything else than a secret has to be shown before a call is approved: see `Masked.may_stay`.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import Final, Self
 from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import token, visible_line
+from lineclear.core.inbox.readable import looks_random
 from lineclear.core.inbox.secret_patterns import (
     Kind,
+    is_plain_credential,
     key_kind,
     looks_like_credential,
-    looks_random,
     spans,
 )
 
@@ -59,12 +61,15 @@ _NO_BRACKETS: Final = {0x27E6: "", 0x27E7: ""}
 class Masked(str):
     """A text, or a number, without its secrets; as a text it may be shown to anybody."""
 
-    __slots__ = ("pieces",)
+    __slots__ = ("may_stay", "pieces")
 
     pieces: tuple[str | Secret, ...]
     """The text in its order, with what stands for each secret."""
+    may_stay: bool
+    """A call may be approved without this being shown: a whole value under a plain credential's
+    name that looks random, or that the last approved call had too."""
 
-    def __new__(cls, pieces: Iterable[str | Secret]) -> Self:
+    def __new__(cls, pieces: Iterable[str | Secret], *, may_stay: bool = False) -> Self:
         """Put PIECES together."""
         parts = tuple(pieces)
         made = super().__new__(
@@ -72,6 +77,7 @@ class Masked(str):
             "".join(part if isinstance(part, str) else part.text(tokens=False) for part in parts),
         )
         made.pieces = parts
+        made.may_stay = may_stay and made.whole
         return made
 
     @property
@@ -88,12 +94,22 @@ def mask(arguments: Json, *, shown: frozenset[Path] = frozenset(), last: Json = 
     """
     if arguments is MISSING:
         return arguments
-    return _mask(arguments, last, Kind.NONE, (), shown)
+    return _Masking(shown, widely=False).mask(arguments, last, _NOTHING, ())
 
 
-def mask_text(text: str, known: Iterable[str] = ()) -> str:
+def mask_for_record(arguments: Json) -> Json:
+    """Give ARGUMENTS as `mask` does, for records and exports: nobody decides on what they hold.
+
+    So what may be any password, `PGPASSWORD=hunter2` in a command, is masked there too.
+    """
+    if arguments is MISSING:
+        return arguments
+    return _Masking(frozenset(), widely=True).mask(arguments, MISSING, _NOTHING, ())
+
+
+def mask_text(text: str, known: Iterable[str] = (), *, widely: bool = False) -> str:
     """Give TEXT, `Masked` where it holds secrets by their look, or one that is KNOWN."""
-    found = list(spans(text))
+    found = list(spans(text, widely=widely))
     for secret in known:
         start = text.find(secret) if secret else -1
         while start >= 0:
@@ -103,14 +119,14 @@ def mask_text(text: str, known: Iterable[str] = ()) -> str:
 
 
 def masked_text(text: str) -> str:
-    """Give TEXT as it may be shown to anybody, as a plain text."""
-    return str(mask_text(text))
+    """Give TEXT as a record may hold it, as a plain text."""
+    return str(mask_text(text, widely=True))
 
 
 def masked_json(arguments: Json) -> str:
     """Give ARGUMENTS without their secrets as compact JSON, for records and exports."""
     deepest = jsontext.MAX_DEPTH_IN
-    return jsontext.compact(mask(arguments), max_depth=deepest).decode("utf-8")
+    return jsontext.compact(mask_for_record(arguments), max_depth=deepest).decode("utf-8")
 
 
 def places(masked: Json) -> Iterator[tuple[Path, Masked]]:
@@ -124,6 +140,11 @@ def places(masked: Json) -> Iterator[tuple[Path, Masked]]:
             stack.extend(((*path, key), below) for key, below in reversed(value.items()))
         elif isinstance(value, list):
             stack.extend(((*path, n), value[n]) for n in range(len(value) - 1, -1, -1))
+
+
+def waiting(masked: Json) -> list[Path]:
+    """Give the places in what `mask` gave that must be shown before an approval."""
+    return [path for path, text in places(masked) if not text.may_stay]
 
 
 def at(arguments: Json, path: Path) -> Json:
@@ -141,52 +162,85 @@ def at(arguments: Json, path: Path) -> Json:
 # --- Walking ------------------------------------------------------------------------------------
 
 
-def _mask(value: Json, last: Json, kind: Kind, path: Path, shown: frozenset[Path]) -> Json:
-    if isinstance(value, dict):
-        kinds = _kinds(value, kind)
-        masked_dict = {
-            key: _mask(below, at(last, (key,)), kinds[key], (*path, key), shown)
-            for key, below in value.items()
-        }
-        changed = any(masked_dict[key] is not below for key, below in value.items())
-        return masked_dict if changed else value
-    if isinstance(value, list):
-        masked = [
-            _mask(below, at(last, (n,)), _in_list(value, n, kind), (*path, n), shown)
-            for n, below in enumerate(value)
-        ]
-        return masked if any(a is not b for a, b in zip(masked, value, strict=True)) else value
-    if path in shown or value is None or isinstance(value, bool):
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What its key says of a value."""
+
+    kind: Kind
+    plain: bool = False
+    """It is a plain credential's name."""
+
+
+_NOTHING: Final = _Named(Kind.NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Masking:
+    shown: frozenset[Path]
+    widely: bool
+
+    def mask(self, value: Json, last: Json, named: _Named, path: Path) -> Json:
+        if isinstance(value, dict):
+            names = _names(value, named.kind)
+            masked_dict = {
+                key: self.mask(below, at(last, (key,)), names[key], (*path, key))
+                for key, below in value.items()
+            }
+            changed = any(masked_dict[key] is not below for key, below in value.items())
+            return masked_dict if changed else value
+        if isinstance(value, list):
+            masked = [
+                self.mask(below, at(last, (n,)), _in_list(value, n, named.kind), (*path, n))
+                for n, below in enumerate(value)
+            ]
+            return masked if any(a is not b for a, b in zip(masked, value, strict=True)) else value
+        if path in self.shown or value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return _with_same(self._text(value, named), value, last, named)
+        if named.kind is Kind.PASSWORD:
+            text = jsontext.compact(value).decode()
+            return _with_same(Masked([Secret(len(text), unit="digit")]), value, last, named)
         return value
-    if isinstance(value, str):
-        return _with_same(_masked_string(value, kind), value, last)
-    if kind is Kind.PASSWORD:
-        text = jsontext.compact(value).decode()
-        return _with_same(Masked([Secret(len(text), unit="digit")]), value, last)
-    return value
+
+    def _text(self, text: str, named: _Named) -> str:
+        if (named.kind in _CREDENTIALS and looks_like_credential(text, named.kind)) or (
+            named.kind in (Kind.MAYBE, Kind.HELD, Kind.HOLDER) and looks_random(text)
+        ):
+            bare = _SCHEME.sub("", text) if named.kind is Kind.AUTHORIZATION else text
+            return Masked([_secret(text)], may_stay=named.plain and looks_random(bare))
+        return _cut(text, list(spans(text, widely=self.widely)))
 
 
-def _kinds(value: dict[str, Json], within: Kind) -> dict[str, Kind]:
+_CREDENTIALS: Final = (Kind.SECRET, Kind.PASSWORD, Kind.AUTHORIZATION, Kind.COOKIE)
+_SCHEME: Final = re.compile(r"^(?:bearer|basic)\s+", re.IGNORECASE)
+
+
+def _names(value: dict[str, Json], within: Kind) -> dict[str, _Named]:
     """Tell of each key what its value is, WITHIN something of a kind itself."""
-    named = _named_kind(value)
-    kinds = {key: key_kind(key) for key in value}
-    if named is not Kind.NONE:
-        kinds["value"] = named
+    names = {key: _Named(key_kind(key), is_plain_credential(key)) for key in value}
+    beside = _named_beside(value)
+    if beside.kind is not Kind.NONE:
+        names["value"] = beside
     if within is Kind.HOLDER:
-        kinds = {key: Kind.HELD if of is Kind.NONE else of for key, of in kinds.items()}
-    return kinds
+        names = {
+            key: _Named(Kind.HELD) if of.kind is Kind.NONE else of for key, of in names.items()
+        }
+    return names
 
 
-def _named_kind(value: dict[str, Json]) -> Kind:
+def _named_beside(value: dict[str, Json]) -> _Named:
     """Tell of `{"name": "API_KEY", "value": ...}`, as containers and headers are given."""
     if "value" not in value:
-        return Kind.NONE
-    names = (value.get(key) for key in _NAME_KEYS)
-    kinds = (key_kind(name) for name in names if isinstance(name, str))
-    return next((kind for kind in kinds if kind is not Kind.NONE), Kind.NONE)
+        return _NOTHING
+    for key in _NAME_KEYS:
+        name = value.get(key)
+        if isinstance(name, str) and (kind := key_kind(name)) is not Kind.NONE:
+            return _Named(kind, is_plain_credential(name))
+    return _NOTHING
 
 
-def _in_list(value: list[Json], place: int, kind: Kind) -> Kind:
+def _in_list(value: list[Json], place: int, kind: Kind) -> _Named:
     """Tell of an item: what stands after `--password`, or the second of a pair."""
     before = value[place - 1] if place else None
     if isinstance(before, str) and len(before) < 80:
@@ -194,24 +248,15 @@ def _in_list(value: list[Json], place: int, kind: Kind) -> Kind:
         if option or (len(value) == 2 and place == 1):
             named = key_kind(before.lstrip("-"))
             if named is not Kind.NONE:
-                return named
-    return Kind.HELD if kind is Kind.HOLDER else kind
+                return _Named(named)
+    return _Named(Kind.HELD if kind is Kind.HOLDER else kind)
 
 
-def _masked_string(text: str, kind: Kind) -> str:
-    if (
-        kind in (Kind.SECRET, Kind.PASSWORD, Kind.COOKIE) and looks_like_credential(text, kind)
-    ) or (kind in (Kind.MAYBE, Kind.HELD, Kind.HOLDER) and looks_random(text)):
-        return Masked([_secret(text)])
-    return _cut(text, list(spans(text)))
-
-
-def _with_same(masked: Json, value: Json, last: Json) -> Json:
+def _with_same(masked: Json, value: Json, last: Json, named: _Named) -> Json:
     if not isinstance(masked, Masked) or last is MISSING or not _equal(value, last):
         return masked
-    return Masked(
-        replace(piece, same=True) if isinstance(piece, Secret) else piece for piece in masked.pieces
-    )
+    pieces = [replace(one, same=True) if isinstance(one, Secret) else one for one in masked.pieces]
+    return Masked(pieces, may_stay=masked.may_stay or named.plain)
 
 
 def _equal(one: Json, other: Json) -> bool:

@@ -12,7 +12,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.bursts import Burst, still_same
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.history.sight import Sight
+from lineclear.core.inbox.history.sight import Sight, end_seen
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui import words
@@ -275,16 +275,24 @@ class BurstFlow(QObject):
 
     # --- Deciding -------------------------------------------------------------------------------
 
-    @staticmethod
-    def _shown(row: Row, seconds: float, *, end_seen: bool) -> dict[str, Any]:
-        sight = Sight("window", "batch", end_seen, seconds, row.warnings)
+    def _shown(self, row: Row, seconds: float, *, seen: bool) -> dict[str, Any]:
+        masked = self._masked()
+        seen_whole = end_seen(seen=seen, waits=False, masked=masked)
+        sight = Sight("window", "batch", seen_whole, seconds, row.warnings, masked)
         return sight.shown()
+
+    def _masked(self) -> tuple[int, int] | None:
+        """How many masked places of each call are shown, and how many not: all have the same."""
+        count = self._burst.table.masked
+        if not count:
+            return None
+        return (count, 0) if self.window.secrets.isChecked() else (0, count)
 
     def _approve(self) -> None:
         seconds = self._seconds()
         self.run.begin(
             "approved",
-            lambda row: Verdict("approve", shown=self._shown(row, seconds, end_seen=True)),
+            lambda row: Verdict("approve", shown=self._shown(row, seconds, seen=True)),
         )
         self._rearm()
 
@@ -326,9 +334,7 @@ class BurstFlow(QObject):
         self._close_reason()
         self.run.begin(
             "denied",
-            lambda row: Verdict(
-                "deny", reason=text, shown=self._shown(row, seconds, end_seen=seen)
-            ),
+            lambda row: Verdict("deny", reason=text, shown=self._shown(row, seconds, seen=seen)),
         )
         self._rearm()
 

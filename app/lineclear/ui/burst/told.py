@@ -25,6 +25,7 @@ _WHY = {
     Why.PADDING: ("with long blanks", "with long blanks"),
     Why.RIGHT_TO_LEFT: ("list from right to left", "lists from right to left"),
     Why.LOOKALIKE: ("look-alike", "look-alikes"),
+    Why.MASKED: ("masked", "masked"),
     Why.TOO_LONG: ("too long", "too long"),
     Why.FIELDS: ("with other fields", "with other fields"),
     Why.TWIN: ("twin", "twins"),
@@ -102,14 +103,17 @@ def effect(rows: Iterable[Row]) -> str:
 _AT_ONCE = "run at once"
 _ELSEWHERE = "run when your answer reaches another machine"
 _LATER = "run only when their agents are resumed"
+_AGAIN = "run when their agents ask again"
 _UNKNOWN = "run when their agents ask again, if they still live"
 _FOREIGN = "run only when you resume their agents from here"
-_EFFECTS = (_AT_ONCE, _ELSEWHERE, _LATER, _UNKNOWN, _FOREIGN)
+_EFFECTS = (_AT_ONCE, _ELSEWHERE, _LATER, _AGAIN, _UNKNOWN, _FOREIGN)
 
 
 def _effect(row: Row) -> str:
     if row.system != "lineclear":
         return _FOREIGN
+    if not row.waited_for:
+        return _AGAIN
     return {
         Process.ALIVE: _AT_ONCE,
         Process.ELSEWHERE: _ELSEWHERE,

@@ -38,6 +38,7 @@ class Need(Enum):
     IDLE = "idle"
     SETTLING = "settling"
     END = "end"
+    MASKED = "masked"
     FLAG = "flag"
 
 
@@ -82,6 +83,7 @@ class Arming:
         self._since: float | None = None
         self._end_since: float | None = None
         self._flag_since: float | None = None
+        self._masked = False
         self.beginnings = 0
         """How often it began from zero: what was in view before counts no more."""
         self._armed: tuple[Act, float] | None = None
@@ -131,6 +133,16 @@ class Arming:
     def end_seen(self) -> bool:
         """The end stayed in view long enough since it began from zero."""
         return self._end_since is not None and self._elapsed(self._end_since) >= SETTLE_S
+
+    def masked_waits(self, *, waits: bool) -> None:
+        """A masked place has to be shown before an approval, or none has (any more).
+
+        What is shown instead of a mask was not before the eyes yet: it begins from zero.
+        """
+        if waits == self._masked:
+            return
+        self._masked = waits
+        self.restart()
 
     def flags_in_view(self) -> None:
         """Each place that a Stop warning speaks of has been in view by now."""
@@ -223,6 +235,8 @@ class Arming:
         if settled >= 1:
             if self._end_since is None:
                 return Readiness(Need.END, 0.0)
+            if self._masked:
+                return Readiness(Need.MASKED, 0.0)
             if self._stop and self._flag_since is None:
                 return Readiness(Need.FLAG, 0.0)
             settled = self._elapsed(self._end_since) / SETTLE_S

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lineclear.core.inbox.history.sight import Sight
+from lineclear.core.inbox.history.sight import Sight, end_seen
 from lineclear.ui.deciding.arming import Arming
 from lineclear.ui.deciding.in_view import InView
 from lineclear.ui.deciding.screen_time import ScreenTime
@@ -47,10 +47,20 @@ class CallSight:
         """What is before the eyes now."""
         self.look()
         row = self._view.row
+        masked = self._masked()
         return Sight(
             "window",
             self._pane.tab_name(),
-            self._arming.end_seen,
+            end_seen(seen=self._arming.end_seen, waits=self._waits(), masked=masked),
             self._time.seconds(),
             () if row is None else row.warnings,
+            masked,
         )
+
+    def _masked(self) -> tuple[int, int] | None:
+        """How many masked places were shown and how many were not; a review masks nothing."""
+        places = (0, 0) if self._pane.editing is not None else self._pane.call.masked_places()
+        return places if any(places) else None
+
+    def _waits(self) -> bool:
+        return bool(self._pane.masked_waiting())

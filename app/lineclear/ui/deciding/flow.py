@@ -141,6 +141,7 @@ class DecisionFlow(QObject):
         self.asking.left.connect(lambda: self.settled.emit(Origin.CLICK))
         pane.tabs.currentChanged.connect(lambda _place: self.hands.disarm())
         pane.call.looked.connect(self.pulse)
+        pane.call.revealed.connect(self.restart)
         for each in pane.reviewed:
             each.changes.verticalScrollBar().valueChanged.connect(self.pulse)
         self._pulse = QTimer(self)
@@ -255,6 +256,7 @@ class DecisionFlow(QObject):
         self.sight.look()
         if self.view.row is None:
             return
+        self.arming.masked_waits(waits=bool(self._pane.masked_waiting()))
         if self.arming.beginnings != self._beginnings:
             self._beginnings = self.arming.beginnings
             self._pane.forget_sight()
@@ -276,7 +278,10 @@ class DecisionFlow(QObject):
         bar.show_readiness(Act.APPROVE, approve, letter=armed is Act.APPROVE)
         bar.show_readiness(Act.RESUME, resume, letter=armed is Act.RESUME)
         self._spoken.look(lambda act: self.arming.readiness(act).ready)
-        self._pane.say(*self._spoken.now(self._busy, armed, self._offer))
+        text, tone = self._spoken.now(self._busy, armed, self._offer)
+        if approve.need is Need.MASKED and self._offer.approve and tone == "muted":
+            text = f"{text} {offers.readiness(approve)}."
+        self._pane.say(text, tone)
         settling = Need.SETTLING in (approve.need, resume.need)
         fast = settling or armed is not None or self._spoken.hinting
         wanted = FAST_MS if fast and self._on_screen() else SLOW_MS

@@ -66,7 +66,9 @@ def answering(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
     if not reviewed:
         return Offer(ANSWERING)
     agent = words.name(row.agent)
-    if row.process in (Process.ALIVE, Process.ELSEWHERE) and row.system == "lineclear":
+    if not row.waited_for:
+        told = f"The tool does not run. {agent} gets this when it asks again."
+    elif row.process in (Process.ALIVE, Process.ELSEWHERE) and row.system == "lineclear":
         told = f"{agent} gets this at once; the tool does not run."
     else:
         told = f"The tool does not run. {agent} gets this when it is resumed."
@@ -197,6 +199,13 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         return Offer(sentence="This call cannot be approved. It can be denied.", deny=True)
     approve = "Approve anyway" if stop_codes(row) else ""
     foreign = row.system != "lineclear"
+    if not row.waited_for:
+        return Offer(
+            f"{agent} was started again since it asked this. It runs it when it asks again.",
+            approve or "Record approval",
+            deny=True,
+            modify=True,
+        )
     if row.process is Process.ALIVE and not foreign:
         return Offer(
             f"{agent} is waiting and runs it at once.", approve or "Approve", deny=True, modify=True
@@ -266,6 +275,8 @@ def readiness(state: Readiness, lines_below: int = 0) -> str:
         if lines_below > 0:
             return f"{words.count(lines_below, 'line')} below not seen \u00b7 End"
         return "Not all of it was seen \u00b7 End"
+    if state.need is Need.MASKED:
+        return "A masked place was not shown \u00b7 Show (F8, then Space)"
     if state.need is Need.FLAG:
         return "A flagged place was not seen yet \u00b7 F8"
     return "Ready in a moment\u2026"

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Path, places
+from lineclear.core.inbox.secrets import Path, places, waiting
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
@@ -29,10 +29,12 @@ class CallTab(QWidget):
     Signals:
         looked: what is in view may have changed.
         turned: fields gave way to the text, or the text to fields, or they show more.
+        revealed: what was masked is shown now.
     """
 
     looked = Signal()
     turned = Signal()
+    revealed = Signal()
 
     def __init__(
         self, look: theme.Theme, tasks: Tasks | None = None, parent: QWidget | None = None
@@ -49,6 +51,10 @@ class CallTab(QWidget):
         self._text_is_in = False
         self._revealed: frozenset[Path] = frozenset()
         """Where this call's secrets were asked for."""
+        self._waiting: list[Path] = []
+        """The masked places that must be shown before an approval."""
+        self._masked = 0
+        """How many places are masked."""
         self.fields = JsonView(look, "fields", "Arguments")
         self.text = TextView(look, "exactText", "Arguments as exact text")
         self._views = QStackedWidget()
@@ -89,6 +95,7 @@ class CallTab(QWidget):
         self.shown = prepared.detail.row.id
         self._text_is_in = False
         self._revealed = frozenset()
+        self._count_masked(prepared)
         self._show_fields(prepared)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
@@ -109,6 +116,18 @@ class CallTab(QWidget):
         )
 
     # --- Secrets --------------------------------------------------------------------------------
+
+    def _count_masked(self, prepared: Prepared) -> None:
+        self._masked = sum(1 for _place in places(prepared.masked))
+        self._waiting = waiting(prepared.masked)
+
+    def masked_waiting(self) -> list[Path]:
+        """The places still masked that must be shown before an approval."""
+        return self._waiting
+
+    def masked_places(self) -> tuple[int, int]:
+        """How many masked places of this call were shown, and how many were not."""
+        return len(self._revealed), self._masked
 
     def reveal(self, path: Path) -> None:
         """Show one secret of this call; what is masked in the text is shown there too."""
@@ -131,6 +150,7 @@ class CallTab(QWidget):
         if self._prepared is not before:
             return
         self._prepared = opened
+        self._count_masked(opened)
         here = self.fields.verticalScrollBar().value(), self.text.verticalScrollBar().value()
         self._show_fields(opened)
         self.fields.verticalScrollBar().setValue(here[0])
@@ -140,11 +160,14 @@ class CallTab(QWidget):
             self.text.verticalScrollBar().setValue(here[1])
         self._list_masked()
         self.turned.emit()
+        self.revealed.emit()
         self.looked.emit()
 
     def _list_masked(self) -> None:
         """Say under the note what is masked, where the text has no place to show it."""
         masked = [] if self._prepared is None else list(places(self._prepared.masked))
+        # Those that must be shown are named first: there is not a button for each.
+        masked.sort(key=lambda one: one[1].may_stay)
         self.masked.list_places(masked)
         self.masked.setVisible(bool(masked) and self._views.currentWidget() is self.text)
 
@@ -254,13 +277,25 @@ class CallTab(QWidget):
         return self.fields.flags_seen()
 
     def next_flag(self) -> None:
-        """Bring a flagged place that was not in view yet into view."""
-        if self._views.currentWidget() is self.text:
+        """Bring a flagged place that was not in view yet into view, or else one to be shown."""
+        whole = self._prepared is not None and self._prepared.whole_fields
+        if not whole and self._views.currentWidget() is self.fields:
+            self._show_as_text(as_text=True)
+        if self.flags_seen() and self._waiting:
+            self._next_masked()
+        elif self._views.currentWidget() is self.text:
             self.text.next_flag()
         else:
-            if self._prepared is not None and self._prepared.whole_fields:
-                self.fields.expandAll()
+            self.fields.expandAll()
             self.fields.next_flag()
+
+    def _next_masked(self) -> None:
+        """Put the focus where Space or Enter shows the next masked place."""
+        if self._views.currentWidget() is self.text:
+            self.masked.take_focus()
+        else:
+            self.fields.expandAll()
+            self.fields.go_to(self._waiting[0])
 
     def lines_below(self) -> int:
         """About how many lines are still out of view."""

@@ -274,6 +274,15 @@ class JsonView(QTreeView):
             return
         super().keyPressEvent(event)
 
+    def go_to(self, path: Path) -> None:
+        """Make a value the current place, with the focus, so that a key shows it."""
+        for place, found, _text in self.cells():
+            if found == path and place.column() == 1:
+                self.setCurrentIndex(place)
+                self.scrollTo(place)
+                self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
+
     def _want(self, place: QModelIndex) -> None:
         model = self.model()
         if isinstance(model, JsonTree):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
@@ -13,6 +14,17 @@ from lineclear.ui.labels import PlainLabel
 
 NAMED_AT_MOST = 3
 _NAME_LENGTH = 24
+
+
+class ShowButton(QPushButton):
+    """Shows what is masked: by a click, Space or Enter."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Take Enter as Space; a button that is no dialog's leaves it alone."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+            return
+        super().keyPressEvent(event)
 
 
 class MaskedList(QWidget):
@@ -38,6 +50,11 @@ class MaskedList(QWidget):
         self._buttons: list[QPushButton] = []
         self.hide()
 
+    def take_focus(self) -> None:
+        """Put the focus on the first button."""
+        if self._buttons:
+            self._buttons[0].setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def list_places(self, masked: list[tuple[Path, Masked]]) -> None:
         """Name what is masked; the first few can be shown from here."""
         for button in self._buttons:
@@ -49,7 +66,7 @@ class MaskedList(QWidget):
         self._about.setText(f"{words.count(len(masked), 'value')} {verb} masked.")
         for path, _text in masked[:NAMED_AT_MOST]:
             name = Change(path, None, None).where() if path else "it"
-            button = QPushButton(f"Show {visible_line(name, _NAME_LENGTH)}".replace("&", "&&"))
+            button = ShowButton(f"Show {visible_line(name, _NAME_LENGTH)}".replace("&", "&&"))
             button.setObjectName("showMasked")
             button.setProperty("flat", True)
             button.setFont(theme.small_font())

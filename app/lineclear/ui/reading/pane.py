@@ -10,6 +10,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import Path as Place
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme
@@ -99,7 +100,8 @@ class ReadingPane(QWidget):
         self.editor = TextEditor()
         self.sentence = _sentence_line()
         self.bar = DecisionBar(look)
-        self.set_command = self._command_button()
+        self.set_command = self._quiet_button("Set a resume command\u2026", "setCommand")
+        self.note = self._quiet_button("Note\u2026", "note")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty_page())
         self._pages.addWidget(self._reading_page())
@@ -107,13 +109,13 @@ class ReadingPane(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self._pages)
 
-    def _command_button(self) -> DecisionButton:
-        button = DecisionButton("Set a resume command\u2026", "setCommand")
+    def _quiet_button(self, text: str, name: str) -> DecisionButton:
+        button = DecisionButton(text, name)
         button.setProperty("flat", True)
         button.setFont(theme.small_font())
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.hide()
-        button.pressed_by.connect(lambda origin: self.bar.wanted.emit("setCommand", origin))
+        button.pressed_by.connect(lambda origin: self.bar.wanted.emit(name, origin))
         return button
 
     def _empty_page(self) -> QWidget:
@@ -149,7 +151,11 @@ class ReadingPane(QWidget):
         self._offered.addWidget(self.set_command)
         self._offered.addStretch(1)
         box.addLayout(self._offered)
-        box.addWidget(self.sentence)
+        said = QHBoxLayout()
+        said.setContentsMargins(0, 0, 8, 0)
+        said.addWidget(self.sentence, 1)
+        said.addWidget(self.note, 0, Qt.AlignmentFlag.AlignBottom)
+        box.addLayout(said)
         box.addWidget(self.bar)
         LowRoom(page, self.header)
         self.show_difference(None)
@@ -288,6 +294,7 @@ class ReadingPane(QWidget):
             home = self.bar.aside if self.bar.empty else self._offered
             if home.indexOf(self.set_command) < 0:
                 home.insertWidget(0, self.set_command)
+        self.note.setVisible(bool(offer.approve) and self.editing is None)
         self.set_command.setVisible(offer.set_command)
         self.set_command.setEnabled(not busy)
         self._place_answer()
@@ -353,8 +360,13 @@ class ReadingPane(QWidget):
             return self.editing.in_review() and self.editing.changes.flags_seen()
         return self.call.flags_seen()
 
+    def masked_waiting(self) -> list[Place]:
+        """The masked places of what a verdict is about that must be shown before an approval."""
+        # A review masks nothing.
+        return [] if self.editing is not None else self.call.masked_waiting()
+
     def next_flag(self) -> None:
-        """Bring a flagged place that was not in view yet into view."""
+        """Bring a flagged place that was not in view yet into view, or one that must be shown."""
         if self.editing is not None:
             self.editing.changes.next_flag()
             return

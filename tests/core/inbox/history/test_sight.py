@@ -2,7 +2,7 @@
 
 import pytest
 
-from lineclear.core.inbox.history.sight import Sight, columns_of
+from lineclear.core.inbox.history.sight import Sight, columns_of, end_seen
 
 NOTHING = dict.fromkeys(
     ("through", "front_end", "tab", "end_seen", "shown_ms", "warnings", "despite")
@@ -38,3 +38,14 @@ def test_what_cannot_be_told_is_left_out():
 )
 def test_nonsense_is_unsaid(shown):
     assert columns_of(shown) == NOTHING
+
+
+def test_nobody_saw_all_of_a_call_where_a_masked_place_was_not_shown():
+    assert end_seen(seen=True, waits=False, masked=None) is True
+    assert end_seen(seen=True, waits=False, masked=(2, 0)) is True
+    assert end_seen(seen=True, waits=True, masked=(0, 1)) is False
+    assert end_seen(seen=True, waits=False, masked=(1, 1)) is None
+    assert end_seen(seen=False, waits=False, masked=(1, 1)) is False
+    shown = Sight("window", "call", None, masked=(1, 2)).shown()
+    assert shown["masked"] == {"shown": 1, "unshown": 2}
+    assert "end_seen" not in shown

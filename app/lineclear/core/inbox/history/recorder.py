@@ -86,7 +86,7 @@ class Recorder:
         told: Callable[[News], None] = lambda _: None,
         *,
         path: Path | None = None,
-        mask: Mask = secrets.mask,
+        mask: Mask = secrets.mask_for_record,
         days: int | None = None,
         sources: Iterable[Path] = (),
     ) -> None:

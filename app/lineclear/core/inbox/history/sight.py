@@ -31,6 +31,8 @@ class Sight:
     """`ScreenClock.seconds`; None where it cannot be told."""
     warnings: Sequence[str] = ()
     """Codes of the warnings that were on screen."""
+    masked: tuple[int, int] | None = None
+    """How many masked places of the call had been shown, and how many had not; None for none."""
 
     def shown(self) -> dict[str, Any]:
         """Give what a decision record holds under `shown`; what cannot be told is left out."""
@@ -43,7 +45,20 @@ class Sight:
             said["seconds"] = round(self.seconds, 1)
         if self.warnings:
             said["warnings"] = list(self.warnings)
+        if self.masked is not None:
+            said["masked"] = {"shown": self.masked[0], "unshown": self.masked[1]}
         return said
+
+
+def end_seen(*, seen: bool, waits: bool, masked: tuple[int, int] | None) -> bool | None:
+    """Tell what may be said of the end: nobody saw all of a call where a place was not shown.
+
+    SEEN: its end was in view. WAITS: a masked place had to be shown and was not. MASKED as in
+    `Sight`. Where only credentials stayed masked it is left unsaid.
+    """
+    if not seen or waits:
+        return False
+    return None if masked is not None and masked[1] else True
 
 
 def columns_of(shown: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class History:
             them.
     """
 
-    def __init__(self, path: Path, *, mask: Mask = secrets.mask, days: int | None = None) -> None:
+    def __init__(
+        self, path: Path, *, mask: Mask = secrets.mask_for_record, days: int | None = None
+    ) -> None:
         self.path = path
         self.origin = ""
         self.notices: list[str] = []
@@ -56,7 +58,11 @@ class History:
 
     @classmethod
     def open(
-        cls, path: Path | None = None, *, mask: Mask = secrets.mask, days: int | None = None
+        cls,
+        path: Path | None = None,
+        *,
+        mask: Mask = secrets.mask_for_record,
+        days: int | None = None,
     ) -> Self:
         """Open the history, or begin it.
 
