@@ -10,6 +10,7 @@ import pytest
 from lineclear.cli import programs
 from lineclear.cli.main import main
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.settings import settings_path
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.lock import look
 from tests.cli.program import lineclear, wait_for
@@ -57,6 +58,20 @@ def test_the_window_watches_until_it_is_ended(tmp_path, home, words):
         wait_for(lambda: not presence.watched(tmp_path), "the window is gone")
         _, told = process.communicate(timeout=20)
     assert (process.returncode, told) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a window needs a display")
+def test_damaged_settings_open_the_window_which_keeps_them_aside(tmp_path, home):
+    path = settings_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{ damaged")
+    command = [sys.executable, "-m", "lineclear", "inbox", "--source", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        wait_for(lambda: presence.watched(tmp_path), "the window watches")
+        process.terminate()
+        process.communicate(timeout=20)
+    (kept,) = path.parent.glob("settings.json.damaged-*")
+    assert kept.read_text() == "{ damaged"
 
 
 def test_a_source_that_is_no_folder_opens_no_window(tmp_path):

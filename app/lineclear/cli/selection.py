@@ -17,13 +17,18 @@ def settings_for(options: argparse.Namespace) -> Settings:
     settings = load()
     if not options.sources:
         return settings
-    folders = [Path(os.path.abspath(folder)) for folder in options.sources]  # noqa: PTH100
+    sources = tuple(SourceSetting(path=folder) for folder in folders_of(options))
+    return settings.model_copy(update={"sources": sources})
+
+
+def folders_of(options: argparse.Namespace) -> tuple[Path, ...]:
+    """Give the `--source` folders; raises LineclearError (`source_missing`)."""
+    folders = [Path(os.path.abspath(folder)) for folder in options.sources or ()]  # noqa: PTH100
     for folder in folders:
         if not folder.is_dir():
             raise LineclearError(f"{folder} is no folder.", code="source_missing")
     # One folder named twice would give each of its calls twice.
-    sources = tuple(SourceSetting(path=folder) for folder in dict.fromkeys(folders))
-    return settings.model_copy(update={"sources": sources})
+    return tuple(dict.fromkeys(folders))
 
 
 def rows_of(settings: Settings, *, every_closed: bool = False) -> list[Row]:

@@ -9,7 +9,7 @@ import subprocess
 from lineclear.cli import programs
 from lineclear.cli.display import has_display
 from lineclear.cli.exits import Exit
-from lineclear.cli.selection import settings_for
+from lineclear.cli.selection import folders_of
 from lineclear.cli.terminal import Terminal
 from lineclear.core.errors import LineclearError
 from lineclear.core.frozen import original_environment
@@ -17,7 +17,8 @@ from lineclear.core.frozen import original_environment
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Open the window and wait until it closes, or return at once with `--detach`."""
-    settings = settings_for(options)
+    # The settings are the window's to read: it opens, and says so, where they are damaged.
+    folders = folders_of(options)
     argv = list(programs.window())
     if not has_display():
         raise LineclearError(
@@ -25,9 +26,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             "`lineclear watch` follows it.",
             code="no_display",
         )
-    if options.sources:
-        for source in settings.sources:
-            argv += ["--source", str(source.path)]
+    for folder in folders:
+        argv += ["--source", str(folder)]
     terminal.flush()
     env = original_environment(os.environ)
     if options.detach:
