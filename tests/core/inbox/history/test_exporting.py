@@ -93,6 +93,15 @@ def test_json_lines_hold_the_exact_texts_in_ascii(tmp_path, entries):
     assert all("ended" not in one for one in found)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+def test_a_pipe_is_neither_written_to_nor_replaced(tmp_path, entries):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    with pytest.raises(LineclearError, match="is no regular file; nothing was written"):
+        export(entries, pipe, Format.CSV, replace=True)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
 def test_an_existing_file_is_left_unless_it_may_be_replaced(tmp_path, entries):
     path = tmp_path / "kept.csv"
     path.write_text("mine")

@@ -1,5 +1,6 @@
 """Histories of several machines in one: each chain as it was recorded, and once."""
 
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -50,6 +51,16 @@ def test_another_machines_rows_come_with_their_origin_and_chain(tmp_path):
         assert [entry.fact.by_name for entry in entries] == ["carol", "carol", "bob", "bob"]
         assert [entry.origin == own for entry in entries] == [False, False, True, True]
         assert search.host_of(entries[0].origin) == search.host_of(own) != ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+def test_a_pipe_is_no_history_and_nobody_waits_for_it(tmp_path):
+    mine, pipe = history_at(tmp_path / "mine.db", 1), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with History.open(mine) as history, pytest.raises(Unusable, match="is no regular file"):
+        history.merge(pipe)
+    with pytest.raises(Unusable, match="is no regular file"):
+        verify(pipe)
 
 
 def test_what_came_since_is_added_and_a_third_history_comes_along(tmp_path):

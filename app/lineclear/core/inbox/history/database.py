@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import count
@@ -253,6 +254,7 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path, *, mode: str, busy_s: float | None = None) -> sqlite3.Connection:
+    _refuse_what_is_no_file(path)
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     connection = None
     try:
@@ -278,6 +280,13 @@ def _opened(path: Path, *, mode: str, busy_s: float | None = None) -> sqlite3.Co
         if connection is not None:
             connection.close()
         raise
+
+
+def _refuse_what_is_no_file(path: Path) -> None:
+    """Raise Unusable for a pipe, which SQLite would wait for, and all else that is no file."""
+    with contextlib.suppress(OSError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Unusable("history_foreign", f"{path_text(path)} is no regular file.", path)
 
 
 def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -98,13 +99,17 @@ def export(
 ) -> int:
     """Write an export to PATH, whole and durable or not at all; gives how many rows.
 
-    REPLACE: a file that stands there is replaced. PROGRESS is told the number of lines now and
-    then. Raises LineclearError (`exists`, `export_failed`).
+    REPLACE: a file that stands there is replaced; a pipe, a device or a folder never is. PROGRESS
+    is told the number of lines now and then. Raises LineclearError (`exists`, `export_failed`).
     """
     path = Path(os.path.abspath(path))
     if not replace and os.path.lexists(path):
         raise LineclearError(
             f"{path_text(path)} is there already; nothing was written.", code="exists"
+        )
+    if not _may_be_replaced(path):
+        raise LineclearError(
+            f"{path_text(path)} is no regular file; nothing was written.", code="export_failed"
         )
     draft = path.with_name(temporary_name())
     try:
@@ -126,6 +131,15 @@ def export(
         with contextlib.suppress(OSError):
             os.unlink(draft)
     return count - (to is Format.CSV)
+
+
+def _may_be_replaced(path: Path) -> bool:
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        # Writing beside it tells what is wrong, if anything is.
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
 
 
 def _write(file: IO[str], written: Iterable[str], progress: Callable[[int], None]) -> int:
