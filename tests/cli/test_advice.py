@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -32,6 +33,12 @@ def rows_of(state: State) -> list[Row]:
             [None, "settings"], [True, False],
         )
     ]  # fmt: skip
+
+
+def test_what_an_earlier_process_asked_runs_when_it_is_asked_again():
+    row = replace(rows_of(State.PENDING)[0], process=Process.ALIVE, waited_for=False, agent="bot")
+    told = "bot was started again since it asked this. It runs it when it asks again."
+    assert advice.after_approval(row) == told
 
 
 def commands_in(text: str) -> list[str]:

@@ -165,6 +165,23 @@ def test_a_live_agent_runs_it_at_once():
     assert (offer.deny, offer.modify, offer.resumes) == (True, True, False)
 
 
+def test_an_agent_that_was_started_again_waits_for_nothing_it_asked_before():
+    row = a_row(1, agent="refund-bot", pid=77, waited_for=False)
+    offer = offers.offer(row)
+    assert offer.approve == "Record approval"
+    assert offer.sentence == (
+        "refund-bot was started again since it asked this. It runs it when it asks again."
+    )
+    facts = words.header_facts(row, NOW, ("bot.py",))
+    assert facts.endswith("asked before its agent was started again")
+    assert "77" not in facts
+
+
+def test_a_call_that_is_over_names_no_process_that_never_ran_it():
+    row = a_row(1, state=State.WITHDRAWN, closed=True, outcome="withdrawn", pid=None)
+    assert "alive" not in words.header_facts(row, NOW, ("bot.py",))
+
+
 def test_a_dead_agent_with_a_command_is_started_again():
     offer = offers.offer(a_row(1, process=Process.DEAD, resumable_by="settings"))
     assert (offer.approve, offer.resumes) == ("Approve and resume", True)

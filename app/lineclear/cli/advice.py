@@ -28,6 +28,8 @@ def after_approval(row: Row, sources: Sources = ()) -> str:
         return _while_held(row)
     if row.system != NATIVE:
         return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
+    if not row.waited_for:
+        return f"{agent} was started again since it asked this. It runs it when it asks again."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is waiting and runs it at once."
     if row.resumable_by is None and not row.has_factory:
@@ -49,6 +51,8 @@ def after_answer(row: Row, sources: Sources = ()) -> str:
         return f"The tool does not run. {_while_held(row)}"
     if row.system != NATIVE:
         return f"The tool does not run. {agent} gets it when it is relaunched."
+    if not row.waited_for:
+        return f"The tool does not run. {agent} gets it when it asks again."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} gets it at once; the tool does not run."
     return f"The tool does not run. {agent} gets it when it goes on. {how_to_go_on(row, sources)}"
@@ -68,6 +72,8 @@ def after_denial(row: Row, sources: Sources = ()) -> str:
         return f"Nothing runs. {_while_held(row)}"
     if row.system != NATIVE:
         return f"Nothing runs. {agent} is told why when it is relaunched."
+    if not row.waited_for:
+        return f"{agent} is told why when it asks again."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return f"{agent} is told why."
     return f"{agent} is told why when it is resumed: {how_to_resume(row, sources)}"

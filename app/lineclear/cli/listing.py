@@ -18,7 +18,7 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
-from lineclear.core.inbox.secrets import mask
+from lineclear.core.inbox.secrets import mask_for_record
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
 
@@ -90,9 +90,15 @@ def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
         Styled("" if row.tool is None else visible_line(row.tool, 40)),
         Styled(_arguments(row)),
         Styled(wording.age(row, now), "dim"),
-        Styled("" if row.closed else row.process.value, "dim"),
+        Styled(_process(row), "dim"),
         Styled(*_warnings(row)),
     )
+
+
+def _process(row: Row) -> str:
+    if row.closed:
+        return ""
+    return row.process.value if row.waited_for else "restarted"
 
 
 def _arguments(row: Row) -> str:
@@ -101,7 +107,7 @@ def _arguments(row: Row) -> str:
         told = [visible_line(row.reason)] if row.reason else []
         if told or stood:
             return ". ".join((*stood, *told))
-    return wording.arguments_summary(mask(row.arguments))
+    return wording.arguments_summary(mask_for_record(row.arguments))
 
 
 def _warnings(row: Row) -> tuple[str, str]:

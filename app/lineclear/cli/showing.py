@@ -126,7 +126,9 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
 
 def _subtitle(row: Row, now: datetime) -> str:
     waited = f"asked {wording.age(row, now)} ago" if row.asked_at else _left(row, now)
-    parts = [visible_line(row.agent), waited, wording.process_words(row), row.system or "unknown"]
+    # What holds the agent's lock now says nothing of a call that is over.
+    process = [] if row.closed and row.pid is None else [wording.process_words(row)]
+    parts = [visible_line(row.agent), waited, *process, row.system or "unknown"]
     return " · ".join(parts)
 
 

@@ -169,7 +169,9 @@ def position_words(position: Position) -> str:
 
 
 def process_words(row: Row) -> str:
-    """Tell what is known of the agent's process."""
+    """Tell what is known of the process that waits for a call, or ran it."""
+    if not row.waited_for:
+        return "asked before its agent was started again"
     known = {
         Process.ALIVE: "process alive",
         Process.DEAD: "process dead",

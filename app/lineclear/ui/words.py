@@ -181,11 +181,13 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         facts.append(f"file from {clock(row.file_time, now)}")
     if row.system != "lineclear":
         facts.append("foreign" if row.system else "unknown system")
-    if row.pid is not None:
+    if not row.waited_for:
+        facts.append("asked before its agent was started again")
+    elif row.pid is not None:
         facts.append(f"pid {row.pid} {PROCESS_WORDS[row.process]}")
-    else:
+    elif not row.closed:
         facts.append(f"process {PROCESS_WORDS[row.process]}")
-    if argv:
+    if argv and row.waited_for and not (row.closed and row.pid is None):
         program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
         facts.append(visible_line(" ".join((program, *argv[1:])), 60))
     return " \u00b7 ".join(facts)

@@ -20,10 +20,12 @@ from lineclear.core.inbox import scan, walk
 from lineclear.core.inbox.rows import row_json
 from lineclear.core.inbox.scan import Scanner, StoreRows, find, read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
+from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict, decide, take_back
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.start import Verified, begin, read_decision
 from lineclear.core.ledger.state import State
@@ -264,6 +266,68 @@ def test_a_tool_is_asked_for_the_first_time_once(source):
         if not row.closed
     }
     assert waiting == {"ls": False, "pwd": False, "id": True}
+
+
+def test_only_a_decided_call_makes_a_tool_known_and_it_stays_known(source):
+    lane, settings = source / "bot" / "1", watching(source)
+    scanner = Scanner(settings)
+
+    def marked() -> list[bool]:
+        """By a scanner that goes on, and by a new one."""
+        list(scanner.scan_source(settings.sources[0]))
+        kept = [row for rows in scanner.stores.values() for row in rows.rows]
+        return [
+            "first_time" in row.warnings
+            for row in (*kept, *rows_of(source))
+            if row.state is State.PENDING
+        ]
+
+    def closed(shown, verdict: str, outcome) -> None:
+        if verdict:
+            say(shown, verdict, reason="no")
+        with Store.open(lane) as store:
+            finish(store, shown, outcome)
+
+    with Store.open(asked(lane, call("bash", {"n": 0})).store) as store:
+        shown = store.read_request(1)
+        assert withdraw(store, shown)
+    bash = asked(lane, call("bash", {"n": 1}))
+    assert marked() == [True, True]
+    closed(bash, "deny", "denied")
+    for number in range(60):
+        with Store.open(asked(lane, call("other", {"n": number})).store) as store:
+            assert withdraw(store, store.read_request(number + 3))
+        asked(lane, call("bash", {"n": number + 2})) if number == 59 else None
+    assert marked() == [False, False]
+
+
+# --- Agents that were started again ------------------------------------------------------------
+
+
+def taken_later(folder: Path, than: int) -> AgentLock:
+    """Take an agent's lock until its file is of a later time than THAN."""
+    while True:
+        lock = AgentLock.acquire(folder)
+        if (folder / "agent.lock").stat().st_mtime_ns > than:
+            return lock
+        lock.close()
+
+
+def test_what_an_earlier_process_asked_is_not_awaited_until_it_is_asked_again(source):
+    folder, lane = source / "bot", source / "bot" / "1"
+    with AgentLock.acquire(folder):
+        asked(lane, call("bash"))
+        assert only(source).waited_for
+    assert only(source).waited_for, "a dead agent has words of its own"
+    with taken_later(folder, time.time_ns()):
+        assert not only(source).waited_for
+        with Store.open(lane) as store:
+            assert isinstance(ask(store, call("bash")), Asked)
+        row = only(source)
+        assert (row.waited_for, row.process, row.pid) == (True, Process.ALIVE, os.getpid())
+        with Store.open(lane) as store:
+            assert withdraw(store, store.read_request(1))
+        assert only(source).pid is None
 
 
 def test_an_identical_finished_call_is_told(source):

@@ -62,6 +62,29 @@ def test_others_are_left_alone(standing, changes):
     assert standing.meeting([later(1, **changes)], NOON) == []
 
 
+@pytest.mark.parametrize(
+    "changes, met",
+    [
+        ({}, True),
+        ({"pid": 4122}, False),
+        ({"start_ticks": 9}, False),
+        ({"start_ticks": 0}, True),
+        ({"pid": None, "start_ticks": 0}, False),
+    ],
+)
+def test_an_agent_that_was_started_again_asks_a_person(standing, changes, met):
+    known = replace(ASKED, pid=4121, start_ticks=8)
+    word = standing.add(known, "no", NOON)
+    asks = replace(later(1), **{"pid": 4121, "start_ticks": 8, **changes})
+    assert standing.meeting([asks], NOON) == ([(asks, word)] if met else [])
+
+
+def test_where_the_process_is_not_known_the_run_decides(standing):
+    word = standing.add(ASKED, "no", NOON)
+    asks = later(1, pid=4122, start_ticks=9)
+    assert standing.meeting([asks], NOON) == [(asks, word)]
+
+
 def test_it_ends_after_fifteen_minutes(standing):
     word = standing.add(ASKED, "no", NOON)
     assert word.until == NOON + timedelta(minutes=15)

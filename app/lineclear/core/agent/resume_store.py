@@ -254,7 +254,7 @@ class FileResumeStore:
             )
         observe_fact(store, shown)  # Raises where the call may have run.
         if records.outcome is None:
-            store.project(shown.raw)
+            store.project(shown.raw, anew=True)
         elif not self._goes_on(records):
             return None
         pending = pending_in(shown)

@@ -51,7 +51,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         " which is shown.",
     },
     Level.CARE: {
-        "first_time": "This agent has not asked for this tool before.",
+        "first_time": "No call of this tool by this agent was decided before.",
         "repeats_finished_call": "You approved the same call before and it ran.",
         "old": "It was asked more than 4 hours ago.",
         "no_json_arguments": "The model wrote arguments that are no JSON: the tool gets that text.",

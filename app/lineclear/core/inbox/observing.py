@@ -14,7 +14,7 @@ from lineclear.core.inbox.rowbuilding import Look
 from lineclear.core.inbox.walk import stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.layout import PENDING, RecordName
-from lineclear.core.ledger.liveness import Process, starter_process
+from lineclear.core.ledger.liveness import LockState, Process, starter_process
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.state import Standing, standing
 from lineclear.core.ledger.store import Store
@@ -86,6 +86,19 @@ def _is_copy(store: Store, one: tuple[str, RecordName], shown: Shown) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(status.st_mode) and status.st_size == len(shown.raw)
+
+
+def waited_for(store: Path, shown: Shown, lock: LockState) -> bool:
+    """Tell whether the process that holds the agent's lock asked for this, or asked again.
+
+    An agent takes its lock before it asks, and writes pending.json, or its time, when it asks.
+    False only where both the request and pending.json are older than the lock's last taking.
+    """
+    if not lock.held or lock.taken_ns is None or shown.block is None:
+        return True
+    asked_ns = int(shown.block.created_at.timestamp() * 1e9)
+    written = stamp(os.fspath(store / PENDING))
+    return max(asked_ns, written[4] if written else 0) >= lock.taken_ns
 
 
 def projection_differs(store: Path, raw: bytes) -> bool:

@@ -65,6 +65,8 @@ class Circumstances:
     projection_differs: bool = False
     handed_over: tuple[str, ...] = ()
     """Warnings of a call that was handed over before as another one."""
+    waited_for: bool = True
+    """See `Row.waited_for`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,9 @@ def row_of(
         codes = strongest_first((*codes, *circumstances.handed_over))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
+    # Whoever holds the lock now may have nothing to do with what is over.
+    unrelated = outcome is not None and not (isinstance(start, Start) and owner == look.lock.owner)
+    pid = None if unrelated else _pid(owner, look.lock)
     return Row(
         id=records.aid or path_digest(place.store, records.seq),
         system=system_name(checkpoint, block),
@@ -138,7 +143,9 @@ def row_of(
         has_factory=block is None or block.adapter in (None, EXECUTOR),
         position=None if checkpoint is None else checkpoint.position,
         process=how.process,
-        pid=_pid(owner, look.lock),
+        pid=pid,
+        start_ticks=0 if pid is None or owner is None else owner.start_ticks,
+        waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),
         reason=how.sentence or _refused_because(outcome),
         warnings=codes,

@@ -56,6 +56,11 @@ class Row:
     """Where the run stood when it left this; None where its system says nothing of it."""
     process: Process = Process.UNKNOWN
     pid: int | None = None
+    """Of the process that started it, else of the one that holds its agent's lock."""
+    start_ticks: int = 0
+    """When that process started, in its system's own unit: a pid is given again."""
+    waited_for: bool = True
+    """False: its agent was started again since, and has not asked for this one again."""
     reason_code: str | None = None
     reason: str | None = None
     """Sentence for a state that needs one: why unreadable, damaged, stray, refused."""
@@ -120,7 +125,8 @@ def row_json(row: Row) -> dict[str, Any]:
     `iteration` (or turns, or steps), `tool_calls`, `tokens` and `usage` are those of the whole
     run, of which other rows with the same `run_folder`, `agent` and `run` tell too: a sum takes
     the largest of each run once. What an agent does not report is null, never 0; so is what was
-    not read of a large file (`partly_read`).
+    not read of a large file (`partly_read`). `waited_for` is false where the agent was started
+    again since it asked, and has not asked for this call again.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -146,6 +152,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "usage": _usage_json(row.usage),
         "partly_read": row.partly_read,
         "process": row.process.value,
+        "waited_for": row.waited_for,
         "reason_code": row.reason_code,
         "warnings": list(row.warnings),
         "asked_at": _instant_json(row.asked_at),

@@ -47,7 +47,7 @@ class _Run:
 
     lanes: set[str] = field(default_factory=set)
     tools: Counter[str] = field(default_factory=Counter)
-    """How many lanes have a closed call of each tool."""
+    """How many lanes have a closed call of each tool on which somebody decided."""
 
     def used(self, tools: Iterable[str]) -> set[str]:
         """Give those of the tools that any lane used."""

@@ -18,7 +18,11 @@ LASTS = timedelta(minutes=15)
 
 @dataclass(frozen=True, slots=True)
 class StandingDenial:
-    """One word: what this run asks from now on is denied with this reason until then."""
+    """One word: what this run asks from now on is denied with this reason until then.
+
+    A run without a name of its own is known by its folder, which outlives its process: so the word
+    is of that process too, where it is known, and whoever starts the agent again asks a person.
+    """
 
     source: Path
     agent: str
@@ -26,6 +30,8 @@ class StandingDenial:
     run: str
     reason: str
     until: datetime
+    pid: int | None = None
+    start_ticks: int = 0
 
 
 @dataclass(slots=True)
@@ -44,7 +50,9 @@ class StandingDenials:
         """
         for old in [one for one in self._standing if _is_of(row, one)]:
             self.revoke(old)
-        added = StandingDenial(row.source, row.agent, row.run, reason, now + LASTS)
+        added = StandingDenial(
+            row.source, row.agent, row.run, reason, now + LASTS, row.pid, row.start_ticks
+        )
         self._standing[added] = set()
         self._before[added] = frozenset((row.id, *waiting))
         return added
@@ -88,4 +96,9 @@ class StandingDenials:
 
 
 def _is_of(row: Row, one: StandingDenial) -> bool:
-    return (row.source, row.agent, row.run) == (one.source, one.agent, one.run)
+    if (row.source, row.agent, row.run) != (one.source, one.agent, one.run):
+        return False
+    if one.pid is None:
+        return True
+    known = bool(row.start_ticks and one.start_ticks)
+    return row.pid == one.pid and (not known or row.start_ticks == one.start_ticks)

@@ -23,6 +23,7 @@ from lineclear.core.inbox.keptruns import (
     kept_calls,
     standing_of_run,
 )
+from lineclear.core.inbox.known_tools import decided_tool, known_tools
 from lineclear.core.inbox.observing import (
     CallId,
     Named,
@@ -30,6 +31,7 @@ from lineclear.core.inbox.observing import (
     names_by_call,
     observed,
     projection_differs,
+    waited_for,
 )
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
@@ -63,8 +65,6 @@ from lineclear.core.ledger.store import Store
 log = logging.getLogger(__name__)
 
 _LOOK_AT_RUNNING = timedelta(seconds=2)
-_FIRST_TIME_LOOKS = 50
-"""Closed calls of a store that are looked at for an earlier use of the same tool."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,9 @@ class StoreRead:
     """When time alone changes a row: an approval lapses, a request expires or grows old."""
     lock: LockState = field(default_factory=lambda: LockState(held=None, owner=None))
     used_tools: frozenset[str] = frozenset()
-    """Tools of closed calls, as far as they were looked at."""
+    """Tools of calls that were decided and are closed, as far as they were looked at."""
+    decided: dict[int, str | None] = field(default_factory=dict)
+    """Tool of each closed call by number, None where nobody decided it: that never changes."""
     closed: dict[CallId, tuple[frozenset[str], Row]] = field(default_factory=dict)
     """Rows of closed calls with the record names that they were read from."""
     ended: dict[CallId, frozenset[str]] = field(default_factory=dict)
@@ -106,6 +108,7 @@ class StoreReader:
         read = StoreRead(place, found)
         if before is not None and before.place == place:
             read.closed, read.ended, read.lock = before.closed, before.ended, before.lock
+            read.decided = before.decided
         self._stamp(read)
         try:
             read.rows = tuple(self._rows(read, now))
@@ -217,7 +220,7 @@ class StoreReader:
             stray = self._stray_projection(store, read, calls[-1:], closed_rows[:1])
             if stray is not None:
                 open_rows.append(stray)
-        read.used_tools = self._used_tools(store, calls, open_rows, closed_rows)
+        read.used_tools = known_tools(store, read.decided, calls, open_rows + closed_rows)
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
 
@@ -233,6 +236,7 @@ class StoreReader:
             projection_differs=shown is not None
             and how.state in UNDECIDED
             and projection_differs(store.path, shown.raw),
+            waited_for=shown is None or waited_for(store.path, shown, look.lock),
         )
         return Call(row_of(self.settings, look, records, how, circumstances), records)
 
@@ -286,26 +290,6 @@ class StoreReader:
             broken_row(read.place, "projection_differs", sentence, path), state=State.STRAY
         )
 
-    def _used_tools(
-        self, store: Store, calls: list[CallId], open_rows: list[Row], closed_rows: list[Row]
-    ) -> frozenset[str]:
-        """Give tools of closed calls, looking only as far as a waiting call needs it."""
-        used = {row.tool for row in closed_rows if row.tool is not None}
-        wanted = {row.tool for row in open_rows if row.state in UNDECIDED and row.tool} - used
-        seen = {row.seq for row in (*open_rows, *closed_rows)}
-        older = [call_id for call_id in reversed(calls) if call_id[0] not in seen]
-        for seq, _ in older[:_FIRST_TIME_LOOKS]:
-            if not wanted:
-                break
-            try:
-                shown = store.read_request(seq) if seq is not None else None
-            except LineclearError:
-                continue
-            if shown is not None and shown.call is not None:
-                used.add(shown.call.tool)
-                wanted.discard(shown.call.tool)
-        return frozenset(used)
-
     def _watch_records(self, read: StoreRead, call: Call) -> None:
         """Notice it when the request of an open call is tampered with in place."""
         if call.row.path is not None:
@@ -320,7 +304,8 @@ class StoreReader:
                 closed.append(call.row)
             else:
                 yield call.row
-        read.used_tools = frozenset(row.tool for row in closed if row.tool is not None)
+        tools = (decided_tool(row.outcome, row.tool) for row in closed)
+        read.used_tools = frozenset(tool for tool in tools if tool is not None)
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         yield from closed if self.every_closed else closed[-1:]
 

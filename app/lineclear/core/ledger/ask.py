@@ -133,7 +133,7 @@ def ask(store: Store, call: Call, *, again_of: str | None = None) -> Asked | Fin
         if standing is not None:
             if _adoptable(store, standing, key):
                 store.sync()
-                store.project(standing.raw)
+                store.project(standing.raw, anew=True)
                 return Asked(standing, _block(standing), adopted=True)
             continue
         if store.lane.has_unread:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lineclear.core.errors import LineclearError
@@ -44,6 +44,8 @@ class LockState:
     """For example "held by a child of the dead agent"."""
     local: bool = False
     """Whether only this machine can hold it, so that a free lock means that nobody does."""
+    taken_ns: int | None = field(default=None, compare=False)
+    """When it was taken last: the time of the file, by the file system's clock."""
 
 
 def current_owner() -> Owner:

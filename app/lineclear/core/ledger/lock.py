@@ -15,7 +15,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -288,8 +288,10 @@ def _look_at(fd: int) -> LockState:
         holder = _parse(raw)
         process = Process.UNKNOWN if holder is None else liveness.process_of(holder.owner)
         held = system.is_held(fd)
+        taken = os.fstat(fd).st_mtime_ns
         if system.is_settled(fd) and _read(fd) == raw:
-            return _judge(holder, process, held=held, local=local)
+            judged = _judge(holder, process, held=held, local=local)
+            return replace(judged, taken_ns=taken)
     return LockState(held=True, owner=None, note="the lock is just being taken")
 
 

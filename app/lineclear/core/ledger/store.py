@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterable
@@ -273,10 +274,17 @@ class Store:
         names = names_in(self._ledger_fd, self.path / APPROVALS)
         return [name for name in names if RESULTS_NAME.fullmatch(name)]
 
-    def project(self, raw: bytes) -> None:
-        """Make pending.json equal RAW, unless it is already."""
+    def project(self, raw: bytes, *, anew: bool = False) -> None:
+        """Make pending.json equal RAW, unless it is already.
+
+        ANEW: this process asks for what an earlier one asked; the file's time says since when.
+        """
         if self._pending() != raw:
             replace(self._root_fd, PENDING, raw, mode=self._file_mode)
+        elif anew:
+            # Only what operators read of it depends on this.
+            with contextlib.suppress(OSError):
+                os.utime(self.path / PENDING)
 
     def clear(self, raw: bytes) -> None:
         """Unlink pending.json only if it holds exactly RAW; fsync."""

@@ -49,6 +49,10 @@ def _approved(row: Row, now: datetime, me: Person | None) -> str:
     if row.decision is None:
         return text
     since = (now - row.decision.at).total_seconds()
+    if not row.waited_for:
+        return (
+            f"{text}. {agent} was started again since it asked this; it runs it if it asks again."
+        )
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         if since > NOT_PICKED_UP_S:
             return (

@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Masked, mask
+from lineclear.core.inbox.secrets import Masked, mask_for_record
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
@@ -82,12 +82,12 @@ def pairs(arguments: Json) -> list[tuple[str, str]]:
     if arguments is MISSING:
         return []
     if not isinstance(arguments, dict):
-        alone = arguments if isinstance(arguments, dict | list) else mask(_cut(arguments))
+        alone = arguments if isinstance(arguments, dict | list) else mask_for_record(_cut(arguments))
         return [("", _text(alone) if isinstance(alone, str) else _value(alone))]
     some = dict(islice(arguments.items(), PREVIEW_LIMIT // 4))
     # Nothing within a container is shown, only how much it holds.
     plain = {key: _cut(v) for key, v in some.items() if not isinstance(v, dict | list)}
-    some |= mask(plain)
+    some |= mask_for_record(plain)
     if len(arguments) == 1:
         (one,) = some.values()
         if isinstance(one, str) and not (isinstance(one, Masked) and one.whole):
@@ -228,6 +228,8 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.ITERATION: lambda row, _now: _of_limit(row.counters.iteration, row.limits.iteration),
     Column.CALLS: lambda row, _now: _of_limit(row.counters.tool_calls, row.limits.tool_calls),
     Column.TOKENS: lambda row, _now: _of_limit(row.counters.tokens, row.limits.tokens),
-    Column.PROCESS: lambda row, _now: words.PROCESS_WORDS[row.process],
+    Column.PROCESS: lambda row, _now: (
+        words.PROCESS_WORDS[row.process] if row.waited_for else "started again"
+    ),
     Column.EXPIRES: _expires,
 }
