@@ -1,8 +1,9 @@
 """Tests of the window: coroutines run on Qt's event loop, as they do in the program."""
 
 import asyncio
+import gc
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,22 @@ class Deadline:
                 pytest.fail(f"waited {seconds} s in vain for {what or fact}")
             await asyncio.sleep(0.01)
         return found
+
+
+@pytest.fixture(autouse=True)
+def garbage_ends_in_this_thread() -> Iterator[None]:
+    """As in the program: no worker's thread ever destroys a widget."""
+    gc.disable()
+    yield
+    gc.collect(1)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def all_garbage_ends_before_other_tests() -> Iterator[None]:
+    """Agents of later tests have threads of their own."""
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from lineclear.core.inbox import settings_change
 from lineclear.core.places import absolute, home
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.collecting import Collector
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.frame.window_state import read_state, write_state
@@ -98,6 +99,7 @@ async def run(
         window.show()
         bridge.start()
         window.attention.start(tasks)
+        collector = Collector(lambda: window.flow.arming.idle)
         if check is not None:
             tasks.start(check(window), name="check itself")
         try:
@@ -108,6 +110,7 @@ async def run(
             await tasks.close()
             await bridge.stop()
             window.deleteLater()
+            collector.stop()
 
 
 @contextlib.contextmanager
