@@ -1,12 +1,19 @@
 """What colleagues read: seen in the pane, told by this window, and gone with the colleague."""
 
+import asyncio
 import json
 import subprocess
 import sys
+from typing import cast
 
 import pytest
 
 from lineclear.core.ledger import presence
+from lineclear.core.ledger._platform import folders
+from lineclear.core.ledger.presence import Reader
+from lineclear.ui.bridge import Bridge
+from lineclear.ui.frame.colleagues import Colleagues, named
+from lineclear.ui.tasks import Tasks
 from tests.ui.sample import ask_for
 
 BOB = """
@@ -63,13 +70,54 @@ async def test_a_colleague_who_reads_is_named_until_they_are_gone(inbox, source,
     facts = inbox.pane.header.facts
     reader = bob("Bob\u202e", aid)
     inbox.colleagues.look()
-    await until(lambda: facts.text().startswith("Bob\u27e6U+202E\u27e7 is reading this"))
+    # Whoever runs as this user is this user, whatever they call themselves.
+    await until(lambda: facts.text().startswith("you are reading this in another window"))
     assert inbox.colleagues.read_by_others(aid)
     reader.kill()
     reader.wait()
     inbox.colleagues.look()
-    await until(lambda: "is reading" not in facts.text(), "Bob is gone")
+    await until(lambda: "reading this" not in facts.text(), "Bob is gone")
     assert not inbox.colleagues.read_by_others(aid)
+
+
+class SeenBy:
+    """A bridge that saw these colleagues."""
+
+    def __init__(self, *seen: Reader) -> None:
+        self.seen = {"call": seen}
+
+    async def readers(self):
+        return self.seen
+
+
+@pytest.mark.parametrize(
+    "seen, said",
+    [
+        ([(1, "Bob")], "Bob (uid {1}) is reading this"),
+        ([(1, "")], "uid {1} is reading this"),
+        ([(1, "Bob\u202e")], "Bob\u27e6U+202E\u27e7 (uid {1}) is reading this"),
+        ([(1, "Bob"), (2, "Bob")], "Bob (uid {1}) and Bob (uid {2}) are reading this"),
+        (
+            [(0, "root"), (1, "Bob")],
+            "Bob (uid {1}) and you, in another window, are reading this",
+        ),
+        ([(0, "a"), (0, "b")], "you are reading this in another window"),
+    ],
+)
+async def test_a_reader_is_named_with_the_user_that_they_are(seen, said, qtbot, until):
+    mine = folders.user_id()
+    bridge = SeenBy(*(Reader(mine + more, name, "call") for more, name in seen))
+    tasks = Tasks(asyncio.get_running_loop())
+    colleagues = Colleagues(cast("Bridge", bridge), tasks)
+    colleagues.look()
+    await until(lambda: colleagues.read_by_others("call"), "the look")
+    assert colleagues.sentence("call") == said.format(mine, mine + 1, mine + 2)
+    await tasks.close()
+
+
+def test_a_long_name_leaves_room_for_the_user_beside_it():
+    assert len(named(Reader(1001, "x" * 200, "call"))) <= 40 + len(" (uid 1001)")
+    assert named(Reader(1001, "x" * 200, "call")).endswith(" (uid 1001)")
 
 
 async def test_others_see_what_is_read_here(inbox, source, until):

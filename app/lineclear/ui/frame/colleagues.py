@@ -5,12 +5,24 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.presence import Reader
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 
 LOOK_MS = 2_000
+YOU = "you, in another window,"
+
+
+def _is_me(one: Reader) -> bool:
+    return one.uid == folders.user_id()
+
+
+def named(one: Reader) -> str:
+    """A colleague: what they call themselves, cut, and which user they are."""
+    name = words.name(one.name, "")
+    return f"{name} (uid {one.uid})" if name else f"uid {one.uid}"
 
 
 class Colleagues(QObject):
@@ -67,9 +79,22 @@ class Colleagues(QObject):
 
     def sentence(self, row_id: str) -> str:
         """Who reads it, in words; "" for nobody."""
-        names = [words.name(one.name, f"uid {one.uid}") for one in self._readers.get(row_id, ())]
+        names = self._names(row_id)
         if not names:
             return ""
+        if names == [YOU]:
+            return "you are reading this in another window"
         if len(names) > 2:
             return f"{names[0]} and {len(names) - 1} others are reading this"
         return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} reading this"
+
+    def _names(self, row_id: str) -> list[str]:
+        """Who reads it, each once, others before this very user.
+
+        A name is its owner's own word, and whose it is the folder's owner: anybody may call
+        themselves as they like, nobody can be of another uid.
+        """
+        found = {named(one): None for one in self._readers.get(row_id, ()) if not _is_me(one)}
+        if any(_is_me(one) for one in self._readers.get(row_id, ())):
+            found[YOU] = None
+        return list(found)
