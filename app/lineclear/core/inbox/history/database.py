@@ -283,9 +283,10 @@ def _opened(path: Path, *, mode: str, busy_s: float | None = None) -> sqlite3.Co
 
 
 def _refuse_what_is_no_file(path: Path) -> None:
-    """Raise Unusable for a pipe, which SQLite would wait for, and all else that is no file."""
+    """Raise Unusable for a pipe, which SQLite would wait for, a socket or a device."""
     with contextlib.suppress(OSError):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise Unusable("history_foreign", f"{path_text(path)} is no regular file.", path)
 
 
