@@ -85,18 +85,24 @@ def request(token: str = "", **more: object) -> bytes:
 # --- Where it is ------------------------------------------------------------------------------
 
 
-def test_it_is_in_the_runtime_folder_of_this_user(home, at):
-    assert at.parent == home / "run"
+@pytest.mark.parametrize("environment", [{}, {"XDG_RUNTIME_DIR": "/nowhere"}])
+def test_every_start_of_this_user_looks_in_the_same_place(home, at, environment):
+    assert at.parent == home / "lineclear"
+    assert at == place(home / "lineclear", [], environment)
     assert at != place(home / "other", [], os.environ)
     assert at != place(home / "lineclear", [home / "bots"], os.environ)
     assert at == place(home / "lineclear", [], os.environ)
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770])
-def test_a_runtime_folder_that_others_write_to_is_not_used(home, mode):
-    (home / "run").chmod(mode)
-    assert place(home / "lineclear", [], os.environ).parent == home / "lineclear"
+def test_a_folder_that_others_write_to_is_not_used(home, mode):
+    place(home / "lineclear", [], os.environ)
     assert (home / "lineclear").stat().st_mode & 0o777 == 0o700
+    (home / "lineclear").chmod(mode)
+    assert place(home / "lineclear", [], os.environ).parent == home / "run"
+    (home / "run").chmod(mode)
+    with pytest.raises(Refused, match="lineclear is not this user's alone"):
+        place(home / "lineclear", [], os.environ)
 
 
 def test_without_a_place_of_ones_own_there_is_none(home):
@@ -109,6 +115,7 @@ def test_without_a_place_of_ones_own_there_is_none(home):
 def test_a_path_that_no_socket_can_have_is_refused(home):
     with pytest.raises(Refused, match="too long"):
         place(home / ("x" * 90), [], {})
+    assert place(home / ("x" * 90), [], os.environ).parent == home / "run"
 
 
 def test_only_this_user_may_connect(first, at):
@@ -406,8 +413,10 @@ def test_a_runtime_folder_of_another_user_is_not_used(home, open_folder):
     theirs = open_folder / "theirs"
     theirs.mkdir(mode=0o700)
     os.chown(theirs, NOBODY, NOBODY)
-    found = place(home / "lineclear", [], {"XDG_RUNTIME_DIR": str(theirs)})
-    assert found.parent == home / "lineclear"
+    (home / "lineclear").mkdir()
+    (home / "lineclear").chmod(0o777)
+    with pytest.raises(Refused, match="not this user's alone"):
+        place(home / "lineclear", [], {"XDG_RUNTIME_DIR": str(theirs)})
 
 
 def test_the_system_says_who_is_at_the_other_end():

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import logging
 import os
+import platform
 import socket
 import stat
 import struct
@@ -48,26 +49,26 @@ class Refused(Exception):
 def place(home: Path, sources: Sequence[Path], environment: Mapping[str, str]) -> Path:
     """Where the window of HOME listens that watches SOURCES (none: the configured ones).
 
-    In $XDG_RUNTIME_DIR, else in HOME. Raises Refused when neither is this person's alone, or the
-    path is too long for a socket.
+    In HOME, which every start knows: one from a terminal, a timer or another login may have no
+    $XDG_RUNTIME_DIR, or another. That one is used where HOME can hold no such socket. Raises
+    Refused when neither is this person's alone, or the path is too long for a socket.
     """
-    asked = "\0".join((str(home), *sorted(map(str, sources))))
-    key = hashlib.sha256(os.fsencode(asked)).hexdigest()[:16]
-    found = _folder(home, environment) / f"lineclear-inbox-{key}"
-    if len(os.fsencode(found)) > MAX_PATH:
-        raise Refused(f"{found} is too long a path for a socket")
-    return found
-
-
-def _folder(home: Path, environment: Mapping[str, str]) -> Path:
-    runtime = Path(environment.get("XDG_RUNTIME_DIR", ""))
-    if runtime.is_absolute() and _is_private(runtime):
-        return runtime
+    # A home on the network is the same on machines that cannot reach each other's sockets.
+    asked = "\0".join((platform.node(), str(home), *sorted(map(str, sources))))
+    name = f"lineclear-inbox-{hashlib.sha256(os.fsencode(asked)).hexdigest()[:16]}"
     with contextlib.suppress(OSError):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not _is_private(home):
-        raise Refused(f"{home} is not this user's alone")
-    return home
+    why = ""
+    for folder in (home, Path(environment.get("XDG_RUNTIME_DIR", ""))):
+        if not folder.is_absolute():
+            continue
+        if not _is_private(folder):
+            why = why or f"{folder} is not this user's alone"
+        elif len(os.fsencode(folder / name)) > MAX_PATH:
+            why = why or f"{folder / name} is too long a path for a socket"
+        else:
+            return folder / name
+    raise Refused(why)
 
 
 def _is_private(folder: Path) -> bool:
