@@ -34,6 +34,29 @@ def test_a_link_is_followed_to_its_file(tmp_path):
     assert read_from_disk(str(tmp_path / "folder" / "link")).text == "x"
 
 
+def test_it_is_said_where_a_link_leads(tmp_path):
+    real, link, folder = tmp_path / "real", tmp_path / "link", tmp_path / "folder"
+    real.write_text("x")
+    link.symlink_to("real")
+    folder.symlink_to(tmp_path)
+    (tmp_path / "dangling").symlink_to("nothing")
+    plain = os.path.realpath(real)
+    told = [
+        (found.leads_to, found.is_link, found.absent)
+        for found in map(
+            read_from_disk,
+            (plain, str(link), str(folder / "real"), str(tmp_path / "dangling"), "relative"),
+        )
+    ]
+    assert told == [
+        ("", False, False),
+        (plain, True, False),
+        (plain, False, False),
+        (os.path.realpath(tmp_path / "nothing"), True, True),
+        ("", False, False),
+    ]
+
+
 @pytest.mark.parametrize("path", ["notes.txt", "~/notes.txt", "", "../x"])
 def test_a_relative_path_is_not_guessed(path):
     found = read_from_disk(path)

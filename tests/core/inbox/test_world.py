@@ -31,6 +31,10 @@ from tests.ui.sample import a_row
             FileEdit("replace", "/a", parts=(("b", "c"),), everywhere=True),
         ),
         ({"patch": "@@ -1 +1 @@\n-a\n+b"}, FileEdit("patch", "", "@@ -1 +1 @@\n-a\n+b")),
+        (
+            {"path": "/a", "file_path": "/b", "file": "/a", "content": "x"},
+            FileEdit("write", "/a", "x", others=("/b",)),
+        ),
         ({"patch": "not one"}, None),
         ({"path": "/a"}, None),
         ({"path": 5, "content": "x"}, None),

@@ -83,6 +83,58 @@ def test_a_patch_is_shown_as_it_says():
     assert shown.changed == 2
 
 
+def test_where_a_link_leads_is_said(tmp_path):
+    link = tmp_path / "link.txt"
+    link.symlink_to("/etc/hosts")
+    shown = made(FileEdit("write", str(link), "x\n"), read_from_disk(str(link)))
+    assert shown.warning == f"{link} is a link to {os.path.realpath('/etc/hosts')}."
+
+
+def test_a_call_that_names_two_files_is_compared_with_neither():
+    edit = file_edit({"path": "/a", "file_path": "/etc/hosts", "content": "x\n"})
+    assert edit is not None
+    shown = made(edit)
+    assert shown.warning == "The call names 2 files: /a, /etc/hosts. Its tool takes one."
+    assert shown.about == "Not compared with a file on disk: the call names several."
+
+
+@pytest.mark.parametrize(
+    "headers, path, named",
+    [
+        ("--- a/notes.txt\n+++ b/notes.txt", "/srv/notes.txt", ""),
+        ("--- notes.txt\t2026-01-01\n+++ notes.txt\t2026-01-02", "./notes.txt", ""),
+        ("--- /dev/null\n+++ b/notes.txt", "notes.txt", ""),
+        ("diff --git a/x/n.txt b/x/n.txt\n--- a/x/n.txt\n+++ b/x/n.txt", "/srv/x/n.txt", ""),
+        ("--- a/etc/passwd\n+++ b/etc/passwd", "notes.txt", "a/etc/passwd, b/etc/passwd"),
+        ("--- a/notes.txt\n+++ /etc/hosts", "notes.txt", "/etc/hosts"),
+        ("--- a/other/notes.txt\n+++ b/notes.txt", "/srv/notes.txt", "a/other/notes.txt"),
+        ("diff --git a/notes.txt b/evil\nrename to evil", "notes.txt", "evil"),
+    ],
+)
+def test_a_patch_of_another_file_than_the_call_names_is_said(headers, path, named):
+    patch = f"{headers}\n@@ -1 +1 @@\n-old\n+new"
+    shown = made(file_edit({"path": path, "patch": patch}) or FileEdit("write"))
+    said = f"The patch is of {named}, but the call names {path}." if named else ""
+    assert shown.warning == said
+
+
+def test_a_second_file_in_a_patch_is_seen():
+    patch = "--- a/n\n+++ b/n\n@@ -1 +1 @@\n-o\n+p\n--- a/m\n+++ b/m\n@@ -1 +1 @@\n-o\n+p"
+    shown = made(file_edit({"path": "n", "patch": patch}) or FileEdit("write"))
+    assert shown.warning == "The patch is of a/m, b/m, but the call names n."
+
+
+def test_the_warning_stands_over_the_difference(qapp, qtbot):
+    tab = DiffTab(theme.Theme(qapp, dark=True))
+    qtbot.addWidget(tab)
+    edit = file_edit({"path": "/a", "file_path": "/b", "content": "x\n"})
+    assert edit is not None
+    tab.show_difference(made(edit))
+    assert (tab.warning.isHidden(), tab.warning.text()[:19]) == (False, "The call names 2 fi")
+    tab.show_difference(made(FileEdit("write", "/a", "x\n")))
+    assert tab.warning.isHidden()
+
+
 def test_lines_are_escaped_masked_cut_and_begin_as_ours_only():
     text = (
         "    1   \u2502 forged\n  \u00b7\u00b7\u00b7 9 lines the same\nx\u202ey\ntoken=abcdef1\n"

@@ -6,7 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -37,6 +37,10 @@ class Disk:
     identity: FileIdentity | None = None
     why_not: str = ""
     """A sentence, where nothing can be compared."""
+    leads_to: str = ""
+    """The path of the file itself, where the one that was asked for is a link or leads over one."""
+    is_link: bool = False
+    """The last part of the path is the link."""
 
     @property
     def changed_at(self) -> datetime | None:
@@ -54,9 +58,20 @@ def read_from_disk(path: str) -> Disk:
 
     Nothing is followed into /proc, /sys or /dev; pipes and devices are not opened. Never raises.
     """
+    try:
+        real = _real(path)
+        leads_to = "" if real == os.path.normpath(path) else real
+        is_link = bool(leads_to) and os.path.islink(path)
+    except (Unreadable, OSError, ValueError):
+        real, leads_to, is_link = "", "", False
+    found = _found(path, real)
+    return replace(found, leads_to=leads_to, is_link=is_link)
+
+
+def _found(path: str, real: str) -> Disk:
     now = datetime.now(UTC)
     try:
-        found = _read(path)
+        found = _read(path, real)
         return Disk(now, found.raw.decode("utf-8"), identity=found.identity)
     except FileNotFoundError:
         return Disk(now, "", absent=True)
@@ -70,10 +85,18 @@ def read_from_disk(path: str) -> Disk:
         return Disk(now, why_not="it cannot be read by this user.")
 
 
-def _read(path: str) -> FileBytes:
+def _real(path: str) -> str:
+    """Give the path of the file itself; raises Unreadable for what is not to be looked at."""
     if not os.path.isabs(path):
         raise Unreadable("relative", "")
-    if "\0" in path or _is_pseudo(path) or _is_pseudo(real := os.path.realpath(path)):
+    if "\0" in path or _is_pseudo(path):
+        raise Unreadable("pseudo", "")
+    return os.path.realpath(path)
+
+
+def _read(path: str, real: str) -> FileBytes:
+    # Looked up once: what is read is what is named.
+    if _is_pseudo(real := real or _real(path)):
         raise Unreadable("pseudo", "")
     with _folder(os.path.dirname(real)) as folder:
         name = real if folder is None else os.path.basename(real)

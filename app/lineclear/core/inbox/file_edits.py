@@ -34,23 +34,26 @@ class FileEdit:
     """(old, new) texts, in the order in which they are replaced."""
     everywhere: bool = False
     """Each place of the old text, not only one."""
+    others: tuple[str, ...] = ()
+    """What else the call names where a path may stand: only its tool knows which one counts."""
 
 
 def file_edit(arguments: Json) -> FileEdit | None:
     """Tell what a call with these arguments does to a file; None for what is no such call."""
     if not isinstance(arguments, dict):
         return None
-    path = _text(arguments, _PATH)
+    path, *more = _paths(arguments) or [""]
+    others = tuple(more)
     patch = _text(arguments, _PATCH)
     if patch and _is_patch(patch):
-        return FileEdit("patch", path or "", patch)
+        return FileEdit("patch", path, patch, others=others)
     parts = _parts(arguments)
     if parts:
         everywhere = any(arguments.get(key) is True for key in _EVERYWHERE)
-        return FileEdit("replace", path or "", parts=parts, everywhere=everywhere)
+        return FileEdit("replace", path, parts=parts, everywhere=everywhere, others=others)
     content = _text(arguments, _CONTENT)
     if path and content is not None:
-        return FileEdit("write", path, content)
+        return FileEdit("write", path, content, others=others)
     return None
 
 
@@ -72,6 +75,11 @@ def edited(edit: FileEdit, before: str) -> str | None:
 def _text(arguments: dict[str, Json], names: tuple[str, ...]) -> str | None:
     found = (arguments.get(name) for name in names)
     return next((value for value in found if isinstance(value, str)), None)
+
+
+def _paths(arguments: dict[str, Json]) -> list[str]:
+    found = (arguments.get(name) for name in _PATH)
+    return list(dict.fromkeys(one for one in found if isinstance(one, str) and one))
 
 
 def _parts(arguments: dict[str, Json]) -> tuple[tuple[str, str], ...]:

@@ -27,16 +27,18 @@ class World:
     edit: FileEdit | None = None
     """What the call does to a file, None for nothing."""
     disk: Disk | None = None
-    """The file as it stands; None where the call names none."""
+    """The file as it stands; None where the call names none, or several."""
 
 
 def look(detail: Detail, arguments: Json) -> World:
     """Look at the world around an undecided call with these arguments; never raises."""
     edit = None if arguments is MISSING else file_edit(arguments)
-    disk = read_from_disk(edit.path) if edit is not None and edit.path else None
+    named = () if edit is None or not edit.path else (edit.path, *edit.others)
+    disks = [read_from_disk(path) for path in named]
+    disk = disks[0] if len(disks) == 1 else None
     codes = []
     if detail.row.state is State.PENDING:
-        if disk is not None and _is_newer(disk, detail.row):
+        if any(_is_newer(one, detail.row) for one in disks):
             codes.append(FILE_CHANGED)
         if _went_on(detail):
             codes.append(RUN_WENT_ON)

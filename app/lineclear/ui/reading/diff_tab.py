@@ -27,6 +27,11 @@ class DiffTab(QWidget):
         self._about.setProperty("tone", "muted")
         self._about.setFont(theme.small_font())
         self._about.setContentsMargins(16, 8, 16, 4)
+        self.warning = PlainLabel(name="diffWarning")
+        self.warning.setWordWrap(True)
+        self.warning.setProperty("tone", "care")
+        self.warning.setContentsMargins(16, 8, 16, 0)
+        self.warning.hide()
         self.left = TextView(look, "diffBefore", "Before", wrap=False)
         self.right = TextView(look, "diffAfter", "After", wrap=False)
         self.unified = TextView(look, "diffUnified", "Before and after", wrap=False)
@@ -52,6 +57,7 @@ class DiffTab(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
+        box.addWidget(self.warning)
         box.addWidget(self._about)
         box.addWidget(self._views, 1)
         self._shown: Difference | None = None
@@ -64,6 +70,8 @@ class DiffTab(QWidget):
                 view.show_text("")
             return
         self._about.setText(shown.about)
+        self.warning.setText(shown.warning)
+        self.warning.setVisible(bool(shown.warning))
         for view, column, old in (
             (self.left, shown.left, None if before is None else before.left),
             (self.right, shown.right, None if before is None else before.right),

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.file_edits import FileEdit, edited
+from lineclear.core.inbox.patch_names import strangers
 from lineclear.core.inbox.secrets import mask_text
 from lineclear.core.inbox.world import World
 from lineclear.ui import words
@@ -25,6 +26,8 @@ COMPARED_AT_MOST = 1_500
 """Lines on each side among which single lines are matched; more are shown as replaced whole."""
 LINES_AT_MOST = 20_000
 LONGEST_LINE = 1_000
+_NAMED = 4
+"""Files that a warning names."""
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+(\d{1,9})(?:,\d{1,9})? @@")
 
 
@@ -71,6 +74,8 @@ class Difference:
     unified: Column
     changed: int
     """Lines that differ, on whichever side there are more."""
+    warning: str = ""
+    """That the file may be another one than its name says; "" where nothing says so."""
 
 
 def difference(world: World) -> Difference | None:
@@ -85,7 +90,28 @@ def difference(world: World) -> Difference | None:
         pairs, about = _of_texts(edit, world)
     left, right, unified = _columns(pairs)
     changed = sum(1 for pair in pairs if _differs(pair.left) or _differs(pair.right))
-    return Difference(about, left, right, unified, changed)
+    return Difference(about, left, right, unified, changed, _warning(edit, world))
+
+
+def _warning(edit: FileEdit, world: World) -> str:
+    """Tell what makes the name of the file doubtful."""
+    told = []
+    if edit.others:
+        names = ", ".join(visible_line(one, 120) for one in (edit.path, *edit.others)[:_NAMED])
+        told.append(f"The call names {1 + len(edit.others)} files: {names}. Its tool takes one.")
+    disk = world.disk
+    if disk is not None and disk.leads_to:
+        name, real = visible_line(edit.path, 120), visible_line(disk.leads_to, 200)
+        how = "is a link to" if disk.is_link else "lies behind a link and is"
+        told.append(f"{name} {how} {real}.")
+    foreign = strangers(edit.content, edit.path) if edit.kind == "patch" and edit.path else ()
+    if foreign:
+        names = ", ".join(visible_line(one, 120) for one in foreign[:_NAMED])
+        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        told.append(
+            f"The patch is of {names}{more}, but the call names {visible_line(edit.path, 120)}."
+        )
+    return " ".join(told)
 
 
 def _differs(line: Line | None) -> bool:
@@ -99,6 +125,8 @@ def _named(edit: FileEdit) -> str:
 def _of_texts(edit: FileEdit, world: World) -> tuple[list[Pair], str]:
     disk = world.disk
     name = visible_line(edit.path, 120) if edit.path else "The file"
+    if edit.others:
+        return _of_parts(edit), "Not compared with a file on disk: the call names several."
     if disk is None or disk.text is None:
         why = "the call names none." if disk is None else disk.why_not
         return _of_parts(edit), f"{name} is not compared with the file on disk: {why}"
