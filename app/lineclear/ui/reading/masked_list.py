@@ -73,4 +73,6 @@ class MaskedList(QWidget):
             button.setAutoDefault(False)
             button.clicked.connect(lambda _on=False, path=path: self.show_wanted.emit(path))
             self._box.insertWidget(self._box.count() - 1, button)
+            # At once: what the layout shows later takes no focus before.
+            button.show()
             self._buttons.append(button)
