@@ -82,7 +82,9 @@ def pairs(arguments: Json) -> list[tuple[str, str]]:
     if arguments is MISSING:
         return []
     if not isinstance(arguments, dict):
-        alone = arguments if isinstance(arguments, dict | list) else mask_for_record(_cut(arguments))
+        alone = (
+            arguments if isinstance(arguments, dict | list) else mask_for_record(_cut(arguments))
+        )
         return [("", _text(alone) if isinstance(alone, str) else _value(alone))]
     some = dict(islice(arguments.items(), PREVIEW_LIMIT // 4))
     # Nothing within a container is shown, only how much it holds.
