@@ -227,6 +227,8 @@ def test_a_whole_random_value_under_a_plain_name_may_stay_masked(given):
         {"secrets": {"db": "9f86d081884c7d659a2feaa0c55ad015"}},
         {"cookie": "session=abc"},
         {"token": "p\u0430ss"},
+        {"token": "rm-rf-x1-y2-z3-w4-k5-j6"},
+        {"token": "home/alice/Documents1234567890"},
     ],
 )
 def test_what_could_be_read_as_something_else_waits_to_be_shown(given):

@@ -36,6 +36,8 @@ _SQL: Final = re.compile(
 _RANDOM: Final = re.compile(r"[A-Za-z0-9+/=_.~-]+")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _HEX: Final = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_UNBROKEN: Final = re.compile(r"[A-Za-z0-9]{10}")
+"""Keys have such runs; a list of short words, `rm-rf-x1-y2`, has none."""
 _WORD: Final = re.compile(r"[a-z]{4,}|[A-Z][a-z]{3,}|[A-Z]{4,}")
 _LEAST_RANDOM: Final = 20
 _LEAST_BITS: Final = 3.3
@@ -67,7 +69,11 @@ def runs_something(text: str) -> bool:
 
 def looks_random(text: str) -> bool:
     """Tell whether a value is long, without blanks, as irregular as keys are, and no place."""
-    return not _UUID.fullmatch(text) and _is_random(text, _LEAST_RANDOM, _LEAST_BITS)
+    return (
+        not _UUID.fullmatch(text)
+        and _UNBROKEN.search(text) is not None
+        and _is_random(text, _LEAST_RANDOM, _LEAST_BITS)
+    )
 
 
 def random_in_text(text: str) -> bool:
