@@ -175,7 +175,7 @@ async def test_a_file_store_has_it_beside_the_requests_under_the_same_id(
         (file,) = (store_path / "v1" / "loop_checkpoints").iterdir()
         assert shown.checkpoint.trace_id is not None
         assert file.name == file_name(shown.checkpoint.trace_id)
-        read = read_checkpoint(file.read_bytes(), name=file.name)
+        read = read_checkpoint(file.read_bytes(), name=file.name).believed()
         assert (read.system, read.resumable) == ("a3s", True)
         assert (read.counters.iteration, read.counters.tokens) == (1, None)
         assert (read.limits.iteration, read.limits.tool_calls) == (10, None)

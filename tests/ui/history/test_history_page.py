@@ -189,8 +189,8 @@ async def test_a_word_that_is_not_understood_is_said_and_finds_nothing(inbox, un
 async def test_nothing_was_decided(inbox, until):
     page = await opened(inbox, until)
     page.search.setText("tool:nothing")
-    await until(page.empty.isVisible, "the sentence")
-    assert page.empty.text() == "No call matches. Esc clears the search."
+    told = "No call matches. Esc clears the search."
+    await until(lambda: page.empty.isVisible() and page.empty.text() == told, "the sentence")
 
 
 async def test_j_and_k_go_through_the_rows_and_decide_nothing(inbox, source, until):

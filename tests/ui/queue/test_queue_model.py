@@ -90,7 +90,7 @@ def test_counts_are_disjoint(model):
 
 def test_calls_of_one_checkpoint_are_counted_together(model):
     beside = [
-        a_row(number, item=f"c{number}", store=SOURCE / "one", run="r", state=state)
+        a_row(number, item=f"c{number}", store=SOURCE / "one", agent="a", run="r", state=state)
         for number, state in enumerate([State.PENDING, State.HELD, State.APPROVED, State.PENDING])
     ]
     add(model, *beside, a_row(9, item="other", run="r"), a_row(10))

@@ -312,7 +312,8 @@ def test_no_text_can_imitate_a_heading_or_a_label():
 
 
 def test_secrets_in_a_conversation_are_masked():
-    step = Step("login", {"user": "ann", "password": "hunter2-hunter2"}, "Bearer abcdef0123456789")
+    told = "Authorization: Bearer abcdef0123456789"
+    step = Step("login", {"user": "ann", "password": "hunter2-hunter2"}, told)
     (piece,) = step_pieces((step,))
     assert "hunter2" not in piece.about + piece.body
     assert "abcdef0123456789" not in piece.body
