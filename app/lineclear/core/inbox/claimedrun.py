@@ -17,6 +17,13 @@ from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.rows import Detail, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.inbox.startable import (
+    refuse_beside_running,
+    refuse_lapsed,
+    refuse_open,
+    rows_beside,
+    word_for,
+)
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
@@ -35,7 +42,7 @@ from lineclear.core.ledger.start import (
     read_decision,
 )
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.core.ledger.worker import working
+from lineclear.core.ledger.worker import starting, working
 
 _DRAIN_S = 2.0
 """How long output is read after a command ended whose children hold its end of the pipe."""
@@ -50,17 +57,15 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     Raises what `relaunch` raises, and what claiming raises.
     """
     with Store.open(store) as opened:
-        shown = _find(opened, aid)
+        _find(opened, aid)
         setting = launch_for(settings, agent=path_text(store.name), store=store)
         if setting is None:
             raise no_command(store)
         with working(opened) as held:
             command = _Command(opened, setting, held)
-            if shown.call is None:
-                return _resume(command, shown)
-            if handover.takes_together(shown):
-                return _run_together(command, shown)
-            return _run_one(command, shown)
+            with starting(opened):
+                ready = _start(command, _find(opened, aid))
+            return _run(command, ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,21 +77,53 @@ class _Command:
     held: AgentLock | None
 
 
-def _run_one(command: _Command, shown: Shown) -> int:
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A command whose start is committed: its end is the outcome of ENDS."""
+
+    ends: Sequence[Shown]
+    argv: tuple[str, ...]
+    told: dict[str, str]
+
+
+def _start(command: _Command, shown: Shown) -> _Started:
+    if shown.call is None:
+        return _start_run(command, shown)
+    if handover.takes_together(shown):
+        return _start_together(command, shown)
+    return _start_one(command, shown)
+
+
+def _look_again(store: Store, aid: str, calls: Sequence[Shown]) -> None:
+    """Raise Refusal for what came since the relaunch of AID began: CALLS are to be handed over."""
+    rows = rows_beside(store)
+    launches = store.known_records(None, aid).launches
+    words = [launch.despite for launch in launches if _goes_on(launch)]
+    for call in calls:
+        row = next((one for one in rows if one.id == call.aid), None)
+        if row is None:
+            raise NothingPending(f"Call {call.aid[:8]} is not there any more.")
+        refuse_lapsed(row)
+        refuse_open(row)
+        refuse_beside_running(row, rows)
+        word_for(row, frozenset(code for word in words for code in word))
+
+
+def _start_one(command: _Command, shown: Shown) -> _Started:
     store = command.store
     verified = _verified(store, shown)
+    _look_again(store, shown.aid, (shown,))
     claimed = foreign.claim(store, shown)
     try:
-        won = _win(store, shown, verified)
+        if not _win(store, shown, verified):
+            raise Refusal("Another relaunch of this call came first.", code="started")
     except LineclearError:
         with suppress(LineclearError):
             foreign.put_back(store, claimed)
         raise
-    if not won:
-        raise Refusal("Another relaunch of this call came first.", code="started")
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     ends = () if verified.decision.verdict == "deny" else (shown,)
-    return _run(command, ends, argv, _told(store, shown))
+    return _Started(ends, argv, _told(store, shown))
 
 
 def _told(store: Store, shown: Shown) -> dict[str, str]:
@@ -94,18 +131,22 @@ def _told(store: Store, shown: Shown) -> dict[str, str]:
     return {"LINECLEAR_DECISION": os.fspath(store.path / APPROVALS / decision)}
 
 
-def _run_together(command: _Command, shown: Shown) -> int:
+def _start_together(command: _Command, shown: Shown) -> _Started:
     """Resume a run that takes the decisions on all its calls at once: each call is started."""
     store = command.store
     ready = handover.hand_over(store, shown)
     if ready is None:
+        for row in rows_beside(store):
+            if row.id == shown.aid:
+                refuse_lapsed(row)
         raise Refusal("Not every call of this run is decided yet.", code="held")
     verified = [(call, _verified(store, call)) for call in ready.calls]
+    _look_again(store, shown.aid, ready.calls)
     claimed = foreign.claim(store, shown)
     started = _win_together(store, verified)
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     told = {**_told(store, shown), "LINECLEAR_RESULTS": os.fspath(ready.path)}
-    return _run(command, started, argv, told)
+    return _Started(started, argv, told)
 
 
 def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> tuple[Shown, ...]:
@@ -146,7 +187,7 @@ def _refuse_second(*, won: bool) -> None:
         raise Refusal("Another relaunch of this run came first.", code="started")
 
 
-def _resume(command: _Command, shown: Shown) -> int:
+def _start_run(command: _Command, shown: Shown) -> _Started:
     """Resume a run that left nothing to approve, on an operator's recorded word."""
     store = command.store
     if not shown.checkpoint.resumable:
@@ -155,17 +196,20 @@ def _resume(command: _Command, shown: Shown) -> int:
     ours = next((one for one in launches if _runs_on_word(one)), None)
     if ours is None:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
+    _look_again(store, shown.aid, (shown,))
     claimed = foreign.claim(store, shown)
     _refuse_second(won=begin_resumed(store, shown, ours))
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
-    return _run(command, (shown,), argv, {})
+    return _Started((shown,), argv, {})
 
 
 def _runs_on_word(launch: Launch) -> bool:
     """Tell whether this launch is going on, and its operator said that nothing else does."""
-    if MAY_BE_RUNNING not in launch.despite or launch.owner is None:
-        return False
-    return process_of(launch.owner) is Process.ALIVE
+    return MAY_BE_RUNNING in launch.despite and _goes_on(launch)
+
+
+def _goes_on(launch: Launch) -> bool:
+    return launch.owner is not None and process_of(launch.owner) is Process.ALIVE
 
 
 def _win(store: Store, shown: Shown, verified: Verified) -> bool:
@@ -225,10 +269,9 @@ def _verified(store: Store, shown: Shown) -> Verified:
             raise Refusal("This call was started or ended already.", code="started")
 
 
-def _run(
-    command: _Command, ends: Sequence[Shown], argv: tuple[str, ...], told: dict[str, str]
-) -> int:
-    """Run the command to its end, which is the outcome of ENDS; those of others stand already."""
+def _run(command: _Command, started: _Started) -> int:
+    """Run the command to its end, and record that; outcomes of denied calls stand already."""
+    ends, argv = started.ends, started.argv
     store, setting, held = command.store, command.setting, command.held
     began = time.monotonic()
     source, sink = os.pipe()
@@ -242,7 +285,7 @@ def _run(
             # Windows shares no lock with what is started: there our own end counts for both.
             pass_fds=() if held is None or os.name == "nt" else (held.descriptor,),
             cwd=start_folder(setting),
-            env={**environment(setting, os.environ), **told},
+            env={**environment(setting, os.environ), **started.told},
         )
     except OSError as why:
         os.close(source)

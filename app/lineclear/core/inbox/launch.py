@@ -14,18 +14,20 @@ from pathlib import Path
 
 from lineclear.core import frozen
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES
-from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal
+from lineclear.core.errors import NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
-from lineclear.core.inbox.cautions import ASK_FOR_WORD, HANDED_OVER, MAY_BE_RUNNING
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
 from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.gone_calls import GONE
-from lineclear.core.inbox.keptruns import REQUEST_OPEN
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.inbox.startable import (
+    refuse_beside_running,
+    refuse_unless_resumable,
+    rows_beside,
+    word_for,
+)
 from lineclear.core.ledger import lock, oserrors
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
@@ -44,10 +46,6 @@ __all__ = ["Launched", "command_for", "own_program", "put_back", "relaunch", "ru
 
 MAX_LAUNCHES = 3
 LAUNCH_WINDOW = timedelta(minutes=10)
-_ASK_FOR_WORD = {
-    MAY_BE_RUNNING: ASK_FOR_WORD,
-    HANDED_OVER: f"{SENTENCES[HANDED_OVER]} Start it again only if you know that it did not.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +84,15 @@ def relaunch(
     where DESPITE holds `may_be_running`: the operator's word that nothing runs, which is recorded.
     So is `handed_over_before`, for a call that was approved before the same one was started.
     Raises Refusal: `may_be_running`, `handed_over_before`, `no_command`, `no_program`, `alive` (the
-    agent or an earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`, `held`,
-    `request_open` (a call of the same run is open), `gone`, `asked_anew` (of a call that is not
-    there any more), `owner`; MayHaveRun, NotConfirmed, and Unreadable when the call is gone.
+    agent, its run or an earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`,
+    `held`, `lapsed`, `clock`, `request_open` (a call of the same run is open), `gone`, `asked_anew`
+    (of a call that is not there any more), `owner`; MayHaveRun, NotConfirmed, and Unreadable when
+    the call is gone.
     """
     fresh = read_detail(detail.row)
     row = fresh.row
-    _refuse_unless_resumable(row)
-    word = _word(row, despite)
+    refuse_unless_resumable(row)
+    word = word_for(row, despite)
     setting = _setting(row, settings)
     with Store.open(row.store) as store:
         if store.owner_uid != os.geteuid():
@@ -107,6 +106,7 @@ def relaunch(
             if row.state is State.RESUMABLE and fresh.shown is not None:
                 # Its program may remove or rewrite the file; what was resumed stays known.
                 store.commit("request", None, row.id, fresh.shown.raw)
+            refuse_beside_running(row, rows_beside(store))
         _refuse_alive(store, row)
         n = _next_number(store, row, fresh.launches)
         argv = _argv(store, row, setting)
@@ -114,20 +114,6 @@ def relaunch(
 
 
 # --- Who may be started ------------------------------------------------------------------------
-
-
-def _word(row: Row, despite: frozenset[str]) -> frozenset[str]:
-    """Give the operator's word for what stands against a start; raises Refusal where it lacks."""
-    against = set(row.warnings) & _ASK_FOR_WORD.keys()
-    if row.decision is not None:
-        # It was given with the decision.
-        said = row.decision.shown.get("despite")
-        against -= (
-            {one for one in said if isinstance(one, str)} if isinstance(said, list) else set()
-        )
-    for code in sorted(against - despite):
-        raise Refusal(_ASK_FOR_WORD[code], code=code)
-    return frozenset(against)
 
 
 def _setting(row: Row, settings: Settings) -> LaunchSetting:
@@ -140,37 +126,6 @@ def _setting(row: Row, settings: Settings) -> LaunchSetting:
             f"{path_text(program)} of the resume command is no program.", code="no_program"
         )
     return setting
-
-
-def _refuse_unless_resumable(row: Row) -> None:
-    if row.state is State.UNCERTAIN:
-        raise MayHaveRun(
-            "This call may have run; settle that first, or the agent would stop at it.", row.id
-        )
-    if row.state is State.DONE:
-        raise Refusal("This call has ended already.", code="started")
-    if row.closed:
-        raise Refusal(
-            row.reason or "Its checkpoint is not there any more.", code=row.reason_code or GONE
-        )
-    if row.state is State.PENDING:
-        raise Refusal("This call is not decided yet.", code="not_decided")
-    if row.state in (State.UNREADABLE, State.STRAY, State.DAMAGED):
-        raise Refusal(
-            row.reason or "This call cannot be read.", code=row.reason_code or row.state.value
-        )
-    if row.state is State.HELD:
-        # Where none is missing, what keeps them from being handed over is told.
-        raise Refusal(
-            row.reason
-            or "It is held until every call of its run is decided; its agent takes all decisions at"
-            " once.",
-            code=row.reason_code or "held",
-        )
-    if row.reason_code == REQUEST_OPEN:
-        raise Refusal(row.reason or "A call of this run is open.", code=REQUEST_OPEN)
-    if row.state is State.RUNNING:
-        raise Refusal("The agent is running this call.", code="alive")
 
 
 def _refuse_alive(store: Store, row: Row) -> None:

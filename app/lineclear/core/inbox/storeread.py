@@ -145,6 +145,11 @@ class StoreReader:
                 raise _absent(row)
             return self._foreign_call(store, look, row)
 
+    def read_foreign(self, store: Store, place: Place, now: Now) -> list[Row]:
+        """Read all calls of an open foreign store afresh; raises Unreadable."""
+        look = Look(place, _lock_of(place), now)
+        return [call.row for call in self._foreign_calls(store, look)]
+
     def _stamp(self, read: StoreRead) -> None:
         """Note what decides whether the store is read again.
 

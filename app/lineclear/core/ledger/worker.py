@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lineclear.core.errors import StoreRefused
+from lineclear.core.errors import StoreHeld, StoreRefused
 from lineclear.core.ledger import liveness, lock
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Owner
 from lineclear.core.ledger.store import Store
+
+_TURN_S = 30.0
+_PAUSE_S = 0.02
 
 
 def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
@@ -61,6 +65,37 @@ def working(store: Store) -> Iterator[AgentLock | None]:
             with contextlib.suppress(OSError):
                 (folder / LOCK).unlink()
                 folder.rmdir()
+
+
+@contextmanager
+def starting(store: Store) -> Iterator[None]:
+    """Be the only worker of a store between its last look at what runs there and its start.
+
+    Not held by what is started: by then the start record says that it runs. Raises StoreHeld after
+    30 s, and StoreRefused as `AgentLock.acquire`.
+    """
+    lone = None if store.ledger_fd is None else _take_turn(store)
+    try:
+        yield
+    finally:
+        if lone is not None:
+            lone.close()
+
+
+def _take_turn(store: Store) -> AgentLock | None:
+    deadline = time.monotonic() + _TURN_S
+    while True:
+        try:
+            # Never removed: whoever waits for a lock that is gone would not wait for its holder.
+            return AgentLock.acquire(store.path / APPROVALS / WORKERS, group=store.group)
+        except StoreHeld:
+            if time.monotonic() > deadline:
+                raise
+        except StoreRefused as why:
+            if why.code != "no_locks":
+                raise
+            return None
+        time.sleep(_PAUSE_S)
 
 
 def _folder(store: Path, owner: Owner) -> Path:
