@@ -45,7 +45,13 @@ def every_error():
 
 def test_no_error_of_the_core_is_told_as_an_input_or_output_error_by_oversight():
     told_as_io = {kind.__name__ for kind in every_error() if kind_code(kind) is Exit.IO}
-    assert told_as_io == {"LineclearError", "NotConfirmed", "ResumeError", "ResumeIOError"}
+    assert told_as_io == {
+        "LineclearError",
+        "NotConfirmed",
+        "ResumeError",
+        "ResumeIOError",
+        "SettingsDamaged",
+    }
 
 
 def kind_code(kind):
