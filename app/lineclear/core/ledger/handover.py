@@ -13,8 +13,9 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal, Unreadable
 from lineclear.core.ledger import attempts
 from lineclear.core.ledger.attempts import attempt_aid
+from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.fit import misfit
+from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.foreign import foreign_aid
 from lineclear.core.ledger.layout import APPROVALS, results_name
 from lineclear.core.ledger.records import Decision, Launch, Revoked
@@ -72,6 +73,8 @@ def run_of_calls(shown: Shown) -> Shown:
 def hand_over(store: Store, shown: Shown) -> Handover | None:
     """Put the results of a checkpoint together and commit them; None while a decision is missing.
 
+    None, too, where an approval among them lapsed: results that say it are removed.
+
     Anyone may, at any time: what the file says follows from the decisions alone. Raises Refusal
     (`damaged`: other results stand there), NotConfirmed, what `Format.results` raises, and
     Unreadable where a look failed for a moment.
@@ -80,6 +83,8 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
     if shown.file is None or store.ledger_fd is None:
         return None
     decided: dict[str, Any] = {}
+    now = read_now()
+    late = False
     name = results_name(shown.sha256, shown.attempt)
     for call in calls:
         decision = _decision(store, call)
@@ -88,7 +93,13 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
                 # Whoever took it back may have been killed before the results were gone.
                 store.remove_results(name)
             return None
+        late = late or out_of_time(decision, call, now) is not None
         decided[call.item] = decision.native
+    if late:
+        # None of them was started. Whoever takes a file from here must not take a lapsed approval.
+        if name in store.results_names():
+            store.remove_results(name)
+        return None
     results = FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided)
     data = jsontext.pretty(results)
     path = store.path / APPROVALS / name
