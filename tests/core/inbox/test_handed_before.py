@@ -22,7 +22,7 @@ from tests.core.checkpoints.starweaver_samples import (
     starweaver_document,
     waiting_state,
 )
-from tests.core.inbox.test_stopped_runs import command, until
+from tests.core.inbox.test_stopped_runs import WORD, command, left_by_starweaver, until
 
 TOUCHES = """
 import json, os, pathlib, sys
@@ -199,3 +199,58 @@ def test_a_pending_call_written_anew_is_known_again(source, fields, code, warnin
         State.PENDING,
         tuple(sorted([warning, "foreign"], key=lambda one: (one != HANDED, one))),
     )
+
+
+# --- A run whose checkpoint no longer asks for the call ----------------------------------------
+
+STOPS = """
+import json, os, pathlib, sys
+path = pathlib.Path(sys.argv[1])
+document = json.loads(path.read_bytes())
+if sys.argv[3] == "call":
+    document["state"]["status"] = document["resume"]["status"] = "running"
+    document["node"] = document["resume"]["node"] = "tool_call"
+    del document["state"]["pending_approval_tool_returns"]
+    document["resume"]["pending_approval_count"] = 0
+else:
+    document["resume"]["cursor"]["stream_cursor"] = 11
+fresh = path.with_name("fresh")
+fresh.write_text(json.dumps(document))
+os.replace(fresh, path)
+raise SystemExit(int(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("code, warnings", [(3, (HANDED, "may_be_running", "resume_failed")),
+                                            (0, ("may_be_running",))])  # fmt: skip
+def test_a_run_left_in_the_midst_of_a_call_that_was_handed_over_says_so(source, code, warnings):
+    left(source)
+    settings = command(source, "-c", STOPS, "{checkpoint}", str(code), "call")
+    (row,) = waiting(settings)
+    say(row, settings)
+    assert run_claimed(row.store, row.id, settings) == code
+    (run,) = waiting(settings)
+    assert (run.state, run.tool) == (State.RESUMABLE, None)
+    assert sorted(run.warnings) == sorted(warnings)
+    if code == 0:
+        return
+    for word in (WORD, frozenset({HANDED})):
+        with pytest.raises(Refusal) as refused:
+            relaunch(read_detail(run), settings, despite=word)
+        assert refused.value.code in {HANDED, "may_be_running"} - word
+    relaunch(read_detail(run), settings, despite=WORD | {HANDED})
+    until(lambda: any("may_be_running" in path.read_text()
+                      for path in (run.store / ".approvals").glob("*.start.json")))  # fmt: skip
+
+
+def test_a_stopped_run_that_its_failed_resume_wrote_anew_says_that_it_failed(source):
+    path = left_by_starweaver(source)
+    settings = command(source, "-c", STOPS, "{checkpoint}", "3", "run")
+    (row,) = waiting(settings)
+    assert row.warnings == ("may_be_running",)
+    relaunch(read_detail(row), settings, despite=WORD)
+    ledger = path.parent / ".approvals"
+    until(lambda: list(ledger.glob("*.outcome.json")))
+    (run,) = waiting(settings)
+    assert (run.id != row.id, run.sha256 != row.sha256) == (True, True)
+    assert run.warnings == ("may_be_running", "resume_failed")

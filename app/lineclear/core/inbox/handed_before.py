@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Checkpoint, PendingCall
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.cautions import HANDED_OVER, REPEATS
+from lineclear.core.inbox.cautions import HANDED_OVER, REPEATS, RESUME_FAILED
 from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
@@ -30,15 +30,21 @@ class HandedOver:
         self._store = store
         self._started = [parsed.aid for _, parsed in named if parsed.kind == "start"]
         self._codes: dict[str, dict[str, str]] | None = None
+        self._runs: dict[str, dict[str, frozenset[str]]] | None = None
 
     def codes(self, shown: Shown) -> tuple[str, ...]:
         """Give the warnings of a call that was started under another id; () of any other.
 
-        Raises Unreadable where a look failed for a moment.
+        Those of a run without a call are of all that was started of that run and did not end well,
+        in whatever bytes it stood. Raises Unreadable where a look failed for a moment.
         """
         call = shown.call
-        if call is None or not set(self._started) - {shown.aid}:
+        if not set(self._started) - {shown.aid}:
             return ()
+        if call is None:
+            of_run = self._failed_runs().get(_run_key(shown.checkpoint) or "", {})
+            found = (codes for aid, codes in of_run.items() if aid != shown.aid)
+            return tuple(frozenset().union(*found))
         named = call_key(shown.checkpoint, call)
         earlier = self._earlier().get(named, {}) if named is not None else {}
         return tuple({code for aid, code in earlier.items() if aid != shown.aid})
@@ -47,15 +53,28 @@ class HandedOver:
         """Give, by what names a call, the warning for it by each id that it was started under."""
         if self._codes is None:
             self._codes = {}
-            ledger = self._store.path / APPROVALS
-            for aid in self._started:
-                assert aid is not None
-                records = (record_name(kind, seq=None, aid=aid) for kind in ("start", "outcome"))
-                stamps = tuple(stamp(os.fspath(ledger / name)) for name in records)
+            for aid, stamps in self._stamped():
                 found = _started_call(self._store.path, aid, stamps)
                 if found is not None:
                     self._codes.setdefault(found[0], {})[aid] = found[1]
         return self._codes
+
+    def _failed_runs(self) -> dict[str, dict[str, frozenset[str]]]:
+        """Give, by what names a run, its warnings by each id that something of it started under."""
+        if self._runs is None:
+            self._runs = {}
+            for aid, stamps in self._stamped():
+                found = _failed_run(self._store.path, aid, stamps)
+                if found is not None:
+                    self._runs.setdefault(found[0], {})[aid] = found[1]
+        return self._runs
+
+    def _stamped(self) -> Iterator[tuple[str, tuple[Stamp, ...]]]:
+        ledger = self._store.path / APPROVALS
+        for aid in self._started:
+            assert aid is not None
+            records = (record_name(kind, seq=None, aid=aid) for kind in ("start", "outcome"))
+            yield aid, tuple(stamp(os.fspath(ledger / name)) for name in records)
 
 
 def call_key(checkpoint: Checkpoint, call: PendingCall) -> str | None:
@@ -99,6 +118,51 @@ def _started_call(path: Path, aid: str, _stamps: tuple[Stamp, ...]) -> tuple[str
         # Only by its content: a run that asks the same each night is no second one of this.
         again = call.identity is None and _ran_well(store, aid)
         return key, REPEATS if again else HANDED_OVER
+
+
+def _run_key(checkpoint: Checkpoint) -> str | None:
+    at = checkpoint.position
+    return None if at is None else f"{checkpoint.system}\n{at.run_id}"
+
+
+@lru_cache(maxsize=1 << 14)
+def _failed_run(
+    path: Path, aid: str, _stamps: tuple[Stamp, ...]
+) -> tuple[str, frozenset[str]] | None:
+    """Name the run of what was started and did not end well, and the warnings for going on."""
+    with Store.open(path) as store:
+        try:
+            start = store.reader.start(None, aid)
+        except Unreadable as why:
+            if why.passing:
+                raise
+            if why.code in ("absent", "owner"):
+                return None
+            # Damaged: something may have been started.
+            start = None
+        try:
+            request = store.reader.request(None, aid)
+        except Unreadable as why:
+            if why.passing:
+                raise
+            return None
+        key = _run_key(request.checkpoint)
+        if key is None or isinstance(start, Revoked) or _ended_well(store, aid):
+            return None
+        of_call = start is None or start.decision.get("aid") == aid
+        codes = (RESUME_FAILED, HANDED_OVER) if of_call else (RESUME_FAILED,)
+        return key, frozenset(codes)
+
+
+def _ended_well(store: Store, aid: str) -> bool:
+    """Tell whether it ended as it should, or an operator found that it ran."""
+    try:
+        outcome = store.reader.outcome(None, aid)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return False
+    return outcome.outcome == "ok" or outcome.resolution == "ran"
 
 
 def _item_of(store: Store, aid: str) -> str | None:

@@ -112,7 +112,7 @@ def row_of(
             unsafe=place.unsafe is not None,
         )
         codes = cautions(codes, shown, around, look.now.wall)
-    if how.state in _MAY_START:
+    if how.state in _MAY_START or how.state is State.RESUMABLE:
         codes = strongest_first((*codes, *circumstances.handed_over))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
