@@ -462,3 +462,19 @@ def test_a_future_version_says_so(source):
     assert row.reason is not None
     assert "version 2" in row.reason
     assert "run-1" in row.reason
+
+
+def test_a_legacy_file_counts_only_where_the_current_one_of_its_run_is_absent(source):
+    current = left(source)
+    folder = source / "code" / "loop_checkpoints"
+    folder.mkdir(mode=0o700)
+    legacy = badinputs.put(folder / "run-1.json", current.read_bytes())
+    settings = command(source, "-c", "")
+    assert only(settings).path == current
+    # Of another run it is no legacy file.
+    document = a3s_document(run_id="run-2")
+    other = badinputs.put(folder / "run-2.json", json.dumps(document).encode())
+    assert {row.path for row in rows(settings)} == {current, other}
+    other.unlink()
+    current.unlink()
+    assert only(settings).path == legacy

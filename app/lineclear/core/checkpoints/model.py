@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
@@ -209,6 +209,8 @@ class FileRule:
     pattern: str
     """Regular expression that the whole file name must match."""
     max_bytes: int = 16 << 20
+    counts_instead: Callable[[Checkpoint], tuple[str, ...]] | None = None
+    """Gives the path below the store of the file that a system reads instead, where it is there."""
 
 
 class Format(Protocol):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
-from lineclear.core.checkpoints.model import FileRule
+from lineclear.core.checkpoints.model import Checkpoint, FileRule
 from lineclear.core.checkpoints.sniff import (
     FORMATS,
     LISTED_WHOLE,
@@ -91,6 +91,7 @@ def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) 
     if not whole and len(file.raw) > LISTED_WHOLE:
         head = read_checkpoint_head(file.raw, name=path.name)
         if head is not None:
+            _refuse_superseded(store, path, head)
             listed = Shown(
                 store=store.path,
                 seq=None,
@@ -103,6 +104,7 @@ def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) 
             )
             return at_this_attempt(store, [listed], listed.aid)
     checkpoint = read_checkpoint(file.raw, name=path.name)
+    _refuse_superseded(store, path, checkpoint)
     items = [call.item for call in checkpoint.calls] or [""]
     calls = [
         Shown(
@@ -119,6 +121,21 @@ def show_foreign(path: Path, *, store: Store | None = None, whole: bool = True) 
         for item in items
     ]
     return at_this_attempt(store, calls, foreign_aid(file, ""))
+
+
+def _refuse_superseded(store: Store, path: Path, checkpoint: Checkpoint) -> None:
+    """Raise Unreadable (`absent`) for a file that its system does not read beside another one."""
+    instead = _place(path).rule.counts_instead
+    if instead is None:
+        return
+    current = store.path.joinpath(*instead(checkpoint))
+    if os.path.lexists(current):
+        raise Unreadable(
+            "absent",
+            f"{visible_line(str(path))} does not count while {visible_line(str(current))} is"
+            " there.",
+            path,
+        )
 
 
 def show_kept(store: Store, path: Path) -> Shown:

@@ -84,6 +84,12 @@ _GUARDS: Final = {
 }
 
 
+def _current_file(checkpoint: Checkpoint) -> tuple[str, ...]:
+    """Tell where today's a3s keeps a run: it reads the legacy file only where this is absent."""
+    run_id = "" if checkpoint.position is None else checkpoint.position.run_id
+    return (*FOLDER, file_name(run_id))
+
+
 class A3s(Format):
     """The `Format` of a3s."""
 
@@ -92,7 +98,12 @@ class A3s(Format):
     counts: str = "turns"
     files: tuple[FileRule, ...] = (
         FileRule(folder=FOLDER, pattern=PATTERN, max_bytes=MAX_BYTES),
-        FileRule(folder=LEGACY_FOLDER, pattern=LEGACY_PATTERN, max_bytes=MAX_BYTES),
+        FileRule(
+            folder=LEGACY_FOLDER,
+            pattern=LEGACY_PATTERN,
+            max_bytes=MAX_BYTES,
+            counts_instead=_current_file,
+        ),
     )
     claim_by_rename: bool = False
 
