@@ -101,3 +101,9 @@ def test_after_a_settled_call_what_its_run_left_is_named_and_never_the_call_itse
     assert "lineclear relaunch " + kept.id in advice.after_resolution(done, [done, kept])
     assert "lineclear show " + anew.id in advice.after_resolution(done, [done, kept, anew])
     assert done.id not in advice.after_resolution(done, [done])
+
+
+def test_a_lapsed_approval_of_another_program_is_to_be_taken_back():
+    rows = [row for row in rows_of(State.LAPSED) if row.system == "starweaver"]
+    told = {command.split()[1] for row in rows for command in advice.next_commands(row)}
+    assert told == {"take-back"}

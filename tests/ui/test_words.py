@@ -201,6 +201,22 @@ def test_a_foreign_call_only_records_an_approval(process):
     assert offer.sentence.startswith("This agent may not read Lineclear's answers.")
 
 
+def test_a_lapsed_approval_of_another_program_is_taken_back_and_not_resumed():
+    row = a_row(1, system="starweaver", state=State.LAPSED, resumable_by="settings")
+    assert offers.offer(row) == offers.Offer(take_back=True)
+    ours = replace(row, system="lineclear", process=Process.DEAD)
+    assert offers.offer(ours).resume == "Resume"
+
+
+def test_a_run_of_which_a_call_was_handed_over_says_both_before_it_goes_on():
+    codes = ("handed_over_before", "may_be_running", "resume_failed")
+    row = a_row(1, state=State.RESUMABLE, resumable_by="settings", warnings=codes)
+    offer = offers.offer(replace(row, process=Process.UNKNOWN), word=True)
+    assert offer.resume == "Nothing runs or ran: resume"
+    assert "An earlier answer to this call was handed over" in offer.sentence
+    assert "It may still be running" in offer.sentence
+
+
 def test_a_stop_warning_is_approved_anyway_or_not_at_all():
     assert offers.offer(a_row(1, warnings=("invisible",))).approve == "Approve anyway"
     assert offers.offer(a_row(1, warnings=("first_time",))).approve == "Approve"
@@ -271,6 +287,10 @@ def test_a_lapsed_approval():
     assert stands(row) == (
         f"Your approval of {at(30)} lapsed at {at(15)}; nobody picked it up. "
         "Resume lets the agent ask again."
+    )
+    # Another program asks nothing anew by itself.
+    assert stands(replace(row, system="starweaver")).endswith(
+        "nobody picked it up. Take it back to decide anew."
     )
 
 

@@ -102,12 +102,17 @@ def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
         yield on_call("resolve", row, sources, " --ran --note RESULT")
         yield on_call("resolve", row, sources, " --not-run --note WHY")
         yield on_call("resolve", row, sources, " --ask-again")
-    elif row.state in (State.APPROVED, State.HELD):
+    elif row.state in (State.APPROVED, State.HELD) or _lapsed_of_others(row):
         yield on_call("take-back", row, sources)
-        if row.state is not State.HELD:
+        if row.state is not State.LAPSED and row.state is not State.HELD:
             yield from _resumes(row, sources)
     elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):
         yield from _resumes(row, sources)
+
+
+def _lapsed_of_others(row: Row) -> bool:
+    """Tell whether an approval lapsed that no resumed agent asks for again."""
+    return row.state is State.LAPSED and row.system != NATIVE and not row.closed
 
 
 def _decisions(row: Row, sources: Sources = ()) -> Iterator[str]:

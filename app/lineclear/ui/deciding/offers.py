@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import Level, level_of
+from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
-from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
+from lineclear.core.inbox.cautions import ASK_FOR_WORD, HANDED_OVER, MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
@@ -150,6 +150,9 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
             resume="" if running or waits or not row.resumable_by else "Resume",
             set_command=not running and not row.resumable_by,
         )
+    if row.state is State.LAPSED and row.system != "lineclear" and not row.closed:
+        # Its agent asks nothing again by itself.
+        return Offer(take_back=True)
     if row.state in (State.LAPSED, State.RESUMABLE, State.DENIED, State.EXPIRED):
         if row.closed:
             return Offer(_OVER)
@@ -172,6 +175,9 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not word:
         return Offer(resume="Resume\u2026", asks=True)
     # Only the operator can know.
+    if HANDED_OVER in row.warnings:
+        sentence = f"{SENTENCES[HANDED_OVER]} {ASK_FOR_WORD}"
+        return Offer(sentence=sentence, resume="Nothing runs or ran: resume")
     return Offer(sentence=ASK_FOR_WORD, resume="Nothing runs: resume")
 
 

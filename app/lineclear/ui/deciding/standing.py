@@ -96,9 +96,11 @@ def _lapsed(row: Row, now: datetime, me: Person | None) -> str:
     who = words.person(row.decision.by, me)
     whose = "Your" if who == "you" else f"{who}'s"
     lapsed = f" at {words.clock(row.lapses_at, now)}" if row.lapses_at is not None else ""
+    ours = row.system == "lineclear"
+    cure = "Resume lets the agent ask again." if ours else "Take it back to decide anew."
     return (
         f"{whose} {what} of {words.clock(row.decision.at, now)} lapsed{lapsed}; "
-        "nobody picked it up. Resume lets the agent ask again."
+        f"nobody picked it up. {cure}"
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import changed_arguments
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.cautions import HANDED_OVER, MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.launch import Launched
@@ -76,8 +76,9 @@ class Verdicts:
         return Done("Recorded.")
 
     async def resume(self, row: Row, *, word: bool = False) -> Done:
-        """Start the resume of a row's agent; WORD: the operator knows that nothing runs."""
-        despite = frozenset({MAY_BE_RUNNING}) if word else frozenset[str]()
+        """Start the resume of a row's agent; WORD: for what the offer said stands against it."""
+        asked = {MAY_BE_RUNNING, *({HANDED_OVER} & set(row.warnings))}
+        despite = frozenset(asked if word else ())
         launched = await self._bridge.relaunch(row, despite)
         return Done(f"Started as pid {launched.pid}.", launched=launched)
 
