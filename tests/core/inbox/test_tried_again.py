@@ -218,7 +218,7 @@ def test_a_file_written_anew_begins_at_its_first_attempt(source, leave, tmp_path
     failed_once(settings)
     badinputs.put(path, path.read_bytes() + b"\n")
     (row,) = waiting(settings)
-    assert (row.reason, row.warnings) == (None, ("may_be_running",))
+    assert (row.reason, row.warnings) == (None, ("may_be_running", "resume_failed"))
 
 
 def test_a_program_that_removed_its_file_is_not_offered_again(source):
