@@ -1,14 +1,20 @@
 """The self-check: a call from its question to its outcome, through the real window."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
 
+from lineclear.core.inbox.deciding import Origin, decide
+from lineclear.core.inbox.scan import read_detail, scan_once
+from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding.arming import SETTLE_S
-from lineclear.ui.self_check import SelfCheck, click
+from lineclear.ui.self_check import AGENT, SelfCheck, click
 
 
 def test_it_decides_a_call_sees_its_outcome_and_ends_without_a_word(tmp_path, home):
@@ -43,11 +49,18 @@ async def test_it_says_which_step_failed_and_ends_the_window(inbox, tmp_path):
     assert check.failure == "The sample call did not come into view within 0.5 seconds."
     assert list(check.passed) == ["painted"]
     assert ended == [True]
+    # Its agent waits on in this process: it is told to stop, and does.
+    settings = Settings(sources=(SourceSetting(path=elsewhere),))
+    (row,) = scan_once(settings, settings.sources)
+    decide(read_detail(row), Verdict("deny", reason="over"), Origin.CLICK, settings)
+    asking = [thread for thread in threading.enumerate() if thread.name == AGENT]
+    for thread in asking:
+        await asyncio.to_thread(thread.join, 10)
+    assert not any(thread.is_alive() for thread in asking)
 
 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_its_click_is_that_of_a_pointer(qapp, enabled):
-    from lineclear.core.inbox.deciding import Origin
     from lineclear.ui.buttons import DecisionButton
 
     button = DecisionButton("Approve", "approve")
