@@ -30,7 +30,7 @@ class Holding(QObject):
     """Keeps acts back for as long as the setting says; nothing of them is on disk meanwhile.
 
     Signals:
-        changed: an act is held, has begun or was taken back, or a second has gone.
+        changed: an act is held, has begun or was taken back, or one second less is left.
     """
 
     changed = Signal()
@@ -49,6 +49,8 @@ class Holding(QObject):
         self._free = free
         self._clock = clock
         self._held: dict[str, HeldAct] = {}
+        self._told: dict[str, int] = {}
+        """The seconds that were told to be left of each."""
         self._timer = QTimer(self)
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self.look)
@@ -80,12 +82,16 @@ class Holding(QObject):
         """Begin what is due, one act at a time."""
         now = self._clock()
         due = next((act for act in self._held.values() if act.due <= now), None)
-        if due is not None and self._free():
+        begins = due is not None and self._free()
+        if due is not None and begins:
             del self._held[due.row.id]
             due.begin()
         if not self._held:
             self._timer.stop()
-        self.changed.emit()
+        told = {row_id: self._left(act) for row_id, act in self._held.items()}
+        if begins or told != self._told:
+            self._told = told
+            self.changed.emit()
 
     def told(self) -> str:
         """What is held, in words: the last word and how many more; "" for nothing."""

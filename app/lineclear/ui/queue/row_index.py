@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from datetime import datetime
 from math import inf, isnan, nan
 
@@ -126,11 +125,6 @@ class RowIndex:
         block = self._blocks[slot // BLOCK]
         if not block.knows(slot % BLOCK):
             block.put(slot % BLOCK, cells.haystack(row))
-
-    def make_texts(self, rows: Iterable[Row]) -> None:
-        """Make all of these."""
-        for row in rows:
-            self.make_text(row)
 
     def holding(self, needle: str) -> list[int]:
         """Give the slots whose texts, as far as they are made, hold NEEDLE (case-folded)."""

@@ -1,0 +1,37 @@
+"""A text, or a sentence in its place while there is none."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.text_view import TextView
+
+
+class TextOrWord(QWidget):
+    """One page of the reading pane: TEXT, or the sentence NOTHING."""
+
+    def __init__(self, name: str, nothing: str, text: TextView) -> None:
+        super().__init__()
+        self.setObjectName("page")
+        self.setAccessibleName(name)
+        empty = PlainLabel(nothing)
+        empty.setProperty("tone", "muted")
+        empty.setWordWrap(True)
+        empty.setContentsMargins(16, 12, 16, 12)
+        holder = QWidget()
+        holder.setObjectName("page")
+        inner = QVBoxLayout(holder)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addWidget(empty)
+        inner.addStretch(1)
+        self._views = QStackedWidget()
+        self._views.addWidget(holder)
+        self._views.addWidget(text)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 4, 0, 0)
+        box.addWidget(self._views)
+
+    def show_text(self, *, there: bool) -> None:
+        """Show the text, or that there is none."""
+        self._views.setCurrentIndex(1 if there else 0)
