@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Checkpoint, PendingCall
@@ -21,6 +22,8 @@ from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
 from lineclear.core.ledger.records import Revoked
 from lineclear.core.ledger.store import Store
+
+T = TypeVar("T")
 
 
 class HandedOver:
@@ -52,22 +55,25 @@ class HandedOver:
     def _earlier(self) -> dict[str, dict[str, str]]:
         """Give, by what names a call, the warning for it by each id that it was started under."""
         if self._codes is None:
-            self._codes = {}
-            for aid, stamps in self._stamped():
-                found = _started_call(self._store.path, aid, stamps)
-                if found is not None:
-                    self._codes.setdefault(found[0], {})[aid] = found[1]
+            self._codes = self._by_name(_started_call)
         return self._codes
 
     def _failed_runs(self) -> dict[str, dict[str, frozenset[str]]]:
         """Give, by what names a run, its warnings by each id that something of it started under."""
         if self._runs is None:
-            self._runs = {}
-            for aid, stamps in self._stamped():
-                found = _failed_run(self._store.path, aid, stamps)
-                if found is not None:
-                    self._runs.setdefault(found[0], {})[aid] = found[1]
+            self._runs = self._by_name(_failed_run)
         return self._runs
+
+    def _by_name(
+        self, read: Callable[[Path, str, tuple[Stamp, ...]], tuple[str, T] | None]
+    ) -> dict[str, dict[str, T]]:
+        """Give what READ says of each start, by the name that it gives and the start's id."""
+        found: dict[str, dict[str, T]] = {}
+        for aid, stamps in self._stamped():
+            said = read(self._store.path, aid, stamps)
+            if said is not None:
+                found.setdefault(said[0], {})[aid] = said[1]
+        return found
 
     def _stamped(self) -> Iterator[tuple[str, tuple[Stamp, ...]]]:
         ledger = self._store.path / APPROVALS
