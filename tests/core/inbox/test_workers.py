@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -14,8 +16,10 @@ from lineclear.core.inbox.scan import Scanner, read_detail, scan_once
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process, process_of
+from lineclear.core.ledger.records import Owner
 from lineclear.core.ledger.state import State, observe
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.worker import Starter, who_started
 from tests import badinputs
 from tests.core.checkpoints.starweaver_samples import starweaver_document, waiting_state
 from tests.core.inbox.test_stopped_runs import command, left, until
@@ -70,13 +74,18 @@ def test_while_the_command_lives_it_runs_although_its_worker_was_killed(source, 
     os.kill(start.owner.pid, signal.SIGKILL)
     until(lambda: process_of(start.owner) is Process.DEAD)
     row = only()
-    assert (row.state, row.process) == (State.RUNNING, Process.ALIVE)
-    with pytest.raises(Refusal) as refused:
-        relaunch(read_detail(row), settings, despite=WORD)
-    assert refused.value.code == "alive"
-    with pytest.raises(Refusal) as refused:
-        resolve(read_detail(row), "not_run", "no", settings)
-    assert refused.value.code == "not_uncertain"
+    lives = pid.read_text()
+    assert (row.state, row.process, str(row.pid)) == (State.RUNNING, Process.ALIVE, lives)
+    for code, attempt in (
+        ("alive", lambda: relaunch(read_detail(row), settings, despite=WORD)),
+        ("not_uncertain", lambda: resolve(read_detail(row), "not_run", "no", settings)),
+    ):
+        with pytest.raises(Refusal) as refused:
+            attempt()
+        assert refused.value.code == code
+        # Nobody is sent to look for a process that is gone.
+        assert str(start.owner.pid) not in refused.value.sentence
+        assert f"process {lives}" in refused.value.sentence
     with Store.open(row.store) as store:
         _, how = observe(store, None, row.id, read_now(), lock=Process.UNKNOWN)
     assert how.state is State.RUNNING
@@ -105,3 +114,35 @@ def test_a_worker_that_came_to_its_end_leaves_no_lock_of_its_own(source):
     workers = row.store / ".approvals" / "workers"
     until(lambda: workers.exists() and [one.name for one in workers.iterdir()] == ["agent.lock"])
     until(lambda: scan_once(settings, settings.sources)[0].outcome == "ok")
+
+
+DIES = """
+import os, pathlib, signal, subprocess, sys
+from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.liveness import current_owner
+from lineclear.core.ledger.worker import working
+store, told, go = map(pathlib.Path, sys.argv[1:])
+wait = "import pathlib, sys, time\\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)"
+with Store.open(store) as opened, working(opened) as held:
+    argv = [sys.executable, "-c", wait, str(go)]
+    subprocess.Popen(argv, pass_fds=[held.descriptor])
+    told.write_text(current_owner().model_dump_json())
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_killed_before_it_named_its_command_a_worker_is_not_named_for_it(source, tmp_path):
+    leave_pending(source)
+    with Store.open(source / "bot") as store:
+        store.begin_foreign_ledger()
+    told, go = tmp_path / "told", tmp_path / "go"
+    argv = [sys.executable, "-c", DIES, *map(os.fspath, (source / "bot", told, go))]
+    assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
+    worker = Owner(**json.loads(told.read_text()))
+    seen = who_started(source / "bot", worker, native=False)
+    assert (seen.process, seen.owner, seen.outlived) == (Process.ALIVE, None, True)
+    assert str(worker.pid) not in seen.told()
+    go.touch()
+    until(
+        lambda: who_started(source / "bot", worker, native=False) == Starter(Process.DEAD, worker)
+    )

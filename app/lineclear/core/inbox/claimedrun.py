@@ -42,7 +42,7 @@ from lineclear.core.ledger.start import (
     read_decision,
 )
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.core.ledger.worker import starting, working
+from lineclear.core.ledger.worker import pass_on, starting, working
 
 _DRAIN_S = 2.0
 """How long output is read after a command ended whose children hold its end of the pipe."""
@@ -295,6 +295,8 @@ def _run(command: _Command, started: _Started) -> int:
         raise Refusal(sentence, code="no_program") from why
     finally:
         os.close(sink)
+    if held is not None and os.name != "nt":
+        pass_on(held, child.pid, [path_text(part) for part in argv])
     tail = _Tail()
     reader = threading.Thread(target=tail.follow, args=(source,), daemon=True)
     reader.start()

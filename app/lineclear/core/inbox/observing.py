@@ -18,7 +18,7 @@ from lineclear.core.ledger.liveness import LockState, Process, starter_process
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.state import Standing, standing
 from lineclear.core.ledger.store import Store
-from lineclear.core.ledger.worker import starter_of
+from lineclear.core.ledger.worker import Starter, who_started
 
 CallId = tuple[int | None, str | None]
 """Number and aid of a call, as far as names tell them."""
@@ -44,16 +44,18 @@ def observed(
     if isinstance(records.start, Start) and records.outcome is None:
         owner = records.start.owner
         if store.native:
-            starter = starter_process(owner, look.lock)
+            starter = Starter(starter_process(owner, look.lock), owner)
         else:
-            starter = starter_of(store.path, owner, native=False)
-        if starter is Process.DEAD:
+            starter = who_started(store.path, owner, native=False)
+        if starter.process is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(*call_id)
     if shown is not None:
         records = replace(records, request=shown)
     process = look.lock.process if store.native else Process.UNKNOWN
-    return records, standing(records, look.now, lock=process, starter=starter)
+    seen = None if starter is None else starter.process
+    how = standing(records, look.now, lock=process, starter=seen)
+    return records, replace(how, starter=starter)
 
 
 def listed_by_call(named: Named) -> dict[CallId, list[tuple[str, RecordName]]]:

@@ -116,6 +116,9 @@ def row_of(
         codes = strongest_first((*codes, *circumstances.handed_over))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
+    if how.starter is not None and how.state is State.RUNNING:
+        # Never a dead one for what lives on.
+        owner = how.starter.owner
     # Whoever holds the lock now may have nothing to do with what is over.
     unrelated = outcome is not None and not (isinstance(start, Start) and owner == look.lock.owner)
     pid = None if unrelated else _pid(owner, look.lock)

@@ -116,4 +116,9 @@ def refuse_unless_resumable(row: Row) -> None:
     refuse_open(row)
     refuse_lapsed(row)
     if row.state is State.RUNNING:
-        raise Refusal("The agent is running this call.", code="alive")
+        raise Refusal(_running(row), code="alive")
+
+
+def _running(row: Row) -> str:
+    what = "This run goes on already" if row.tool is None else "This call is being run already"
+    return f"{what}." if row.pid is None else f"{what}, by process {row.pid}."

@@ -34,7 +34,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
-from lineclear.core.ledger.worker import starter_of
+from lineclear.core.ledger.worker import who_started
 
 _log = logging.getLogger(__name__)
 MAX_DECISION_BYTES = 16 << 20
@@ -370,14 +370,12 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
         return
     if isinstance(start, Revoked):
         raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
-    process = starter_of(store.path, start.owner, native=store.native)
+    starter = who_started(store.path, start.owner, native=store.native)
     if _outcome_stands(store, shown):
         raise _already_ended(store, shown)
-    if process is not Process.DEAD:
+    if starter.process is not Process.DEAD:
         raise Refusal(
-            f"{_tool(shown)} may still be running: its process {start.owner.pid} on "
-            f"{visible_line(start.owner.host, 40)} is {process}.",
-            code="not_uncertain",
+            f"{_tool(shown)} may still be running: {starter.told()}.", code="not_uncertain"
         )
 
 

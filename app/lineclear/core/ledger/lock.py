@@ -106,6 +106,18 @@ class AgentLock:
         """What a program has to inherit to hold the lock too, where descriptors are inherited."""
         return self._fd
 
+    def name(self, owner: Owner, argv: Iterable[str]) -> None:
+        """Say that OWNER, which inherited the lock, holds it too and may outlive this process.
+
+        Who looks is told of it instead of this process. Raises OSError where it cannot be written,
+        and StoreHeld where another process looks for 2 s.
+        """
+        _settle(self.folder, self._fd)
+        try:
+            _write_holder(self.folder, self._fd, owner, argv)
+        finally:
+            system.end_settling(self._fd)
+
     def close(self) -> None:
         """Free the lock."""
         fd, self._fd = self._fd, -1
@@ -190,7 +202,8 @@ def _check_planted(folder: Path, fd: int) -> None:
     )
 
 
-def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
+def _settle(folder: Path, fd: int) -> float:
+    """Begin to change holder or text; gives until when patience lasts."""
     deadline = time.monotonic() + _PATIENCE_S
     while not system.try_settle(fd):
         if time.monotonic() > deadline:
@@ -199,19 +212,23 @@ def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
                 "folder (a Gate takes `instance=`)."
             )
         time.sleep(_PAUSE_S)
+    return deadline
+
+
+def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
+    deadline = _settle(folder, fd)
     try:
         while not system.try_hold(fd):
             if not system.LOOKING_LOCKS or time.monotonic() > deadline:
                 raise _held(folder, fd)
             time.sleep(_PAUSE_S)
-        _write_holder(folder, fd, argv)
+        _write_holder(folder, fd, liveness.current_owner(), argv)
     finally:
         system.end_settling(fd)
 
 
-def _write_holder(folder: Path, fd: int, argv: Iterable[str]) -> None:
+def _write_holder(folder: Path, fd: int, owner: Owner, argv: Iterable[str]) -> None:
     """Say who holds the lock, durably: after a power loss it tells that the agent is dead."""
-    owner = liveness.current_owner()
     text = LockText(v=1, **owner.model_dump(), argv=_presentable(argv)).encode() + b"\n"
     os.ftruncate(fd, 0)
     os.lseek(fd, 0, os.SEEK_SET)

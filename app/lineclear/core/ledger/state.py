@@ -12,7 +12,7 @@ from lineclear.core.ledger.layout import RecordKind, parse_name
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Revoked, Start
 from lineclear.core.ledger.store import CallRecords, Shown, Store
-from lineclear.core.ledger.worker import starter_of
+from lineclear.core.ledger.worker import Starter, starter_of
 
 _Damage = dict[RecordKind, tuple[str, str]]
 """Reason code and sentence by the kind of record that cannot be read."""
@@ -46,6 +46,8 @@ class Standing:
     code: str | None = None
     """Reason code of damaged, stray, unreadable, lapsed."""
     sentence: str = ""
+    starter: Starter | None = None
+    """Who runs it, where that was looked at."""
     lapses_at: datetime | None = None
     """When an approval that nobody picked up loses its force."""
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.errors import StoreHeld, StoreRefused
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused
 from lineclear.core.ledger import liveness, lock
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
 from lineclear.core.ledger.liveness import Process
@@ -22,8 +25,32 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Owner
 from lineclear.core.ledger.store import Store
 
+_log = logging.getLogger(__name__)
 _TURN_S = 30.0
 _PAUSE_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Who runs what was started, as far as it can be told."""
+
+    process: Process
+    owner: Owner | None
+    """Who lives, or is dead; None where something lives that nobody can name."""
+    outlived: bool = False
+    """The worker that started it was killed, and what it started lives on."""
+
+    def told(self) -> str:
+        """Say who it is: `its process 4121 on host is alive`."""
+        if self.owner is None:
+            return "its worker was killed, and what that started lives on"
+        where = visible_line(self.owner.host, 40)
+        if self.outlived:
+            return (
+                "its worker was killed, but the command that it started lives on as process"
+                f" {self.owner.pid} on {where}"
+            )
+        return f"its process {self.owner.pid} on {where} is {self.process}"
 
 
 def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
@@ -31,14 +58,31 @@ def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
 
     In a foreign store it is a worker, which lives as long as what it started.
     """
+    return who_started(store, owner, native=native).process
+
+
+def who_started(store: Path, owner: Owner, *, native: bool) -> Starter:
+    """Tell as `starter_of` does, and who that is: OWNER, or what it started and left behind."""
     seen = liveness.process_of(owner)
     if native and seen is Process.UNKNOWN:
-        return liveness.starter_process(owner, lock.look_for(store))
-    if native:
-        return seen
-    if seen is Process.DEAD and lock.look(_folder(store, owner)).held:
-        return Process.ALIVE
-    return seen
+        seen = liveness.starter_process(owner, lock.look_for(store))
+    if native or seen is not Process.DEAD:
+        return Starter(seen, owner)
+    state = lock.look(_folder(store, owner))
+    if not state.held:
+        return Starter(Process.DEAD, owner)
+    # It may have been killed before it named what it started, or that has ended but not its own.
+    lives = state.owner is not None and liveness.process_of(state.owner) is Process.ALIVE
+    return Starter(Process.ALIVE, state.owner if lives else None, outlived=True)
+
+
+def pass_on(held: AgentLock, pid: int, argv: Sequence[str]) -> None:
+    """Say that the command of this pid, which inherited the lock, holds it: it may outlive us."""
+    try:
+        held.name(liveness.owner_of(pid), argv)
+    except (OSError, LineclearError) as why:
+        # Held it is all the same; only its pid is not told if this process is killed.
+        _log.warning("What was started as process %d is not named in its lock: %s", pid, why)
 
 
 @contextmanager
