@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.inbox import secrets
+from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
 from lineclear.core.inbox.rows import Row, path_text
 
 USUAL_SHARE: Final = 0.75
@@ -43,6 +43,8 @@ class Kind(StrEnum):
     FOLDER = "folder"
     WARNINGS = "warnings"
     ARGUMENT = "argument"
+    CALL = "call"
+    """Which call it is: the one column where all else is the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Value:
     given: bool = True
     masked: bool = False
     """A secret stands in it, which is not shown."""
+    block: bool = False
+    """It takes lines of its own; only what all calls share does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +98,6 @@ def unmasked(arguments: Json) -> Json:
     return arguments
 
 
-def exact(value: Json) -> str:
-    """One value as JSON on one line, numbers as they were written; raises ValueError."""
-    return jsontext.compact(value).decode("utf-8")
-
-
 def label_of(path: Path) -> str:
     """Name a field: keys with dots between them, those that are no plain words in quotes."""
     if not path:
@@ -121,6 +120,10 @@ def lay_out(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Table:
         columns.append(field)
         for one, value in zip(by_row, values, strict=True):
             one.append(value)
+    if not columns:
+        columns.append(Field(Kind.CALL, "Call"))
+        for (row, _), one in zip(facts, by_row, strict=True):
+            one.append(Value(row.id[:8], 1))
     members = [Member(row, tuple(values)) for (row, _), values in zip(facts, by_row, strict=True)]
     members.sort(key=_rarest_first(members))
     return Table(tuple(common), tuple(columns), tuple(members), masked)
@@ -132,6 +135,9 @@ class _Cell:
     number: float | None = None
     given: bool = True
     masked: str | None = None
+    block: bool = False
+    whole: Json = None
+    """What a block is made of."""
 
 
 def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[Field, list[_Cell]]]:
@@ -162,7 +168,7 @@ def _cell(value: Json, shown: Json) -> _Cell:
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)
     if shown is value:
-        return _Cell(exact(value), number)
+        return _Cell(exact(value), number, block=is_block(value), whole=value)
     # Without quotes: no text of an agent can imitate a mask.
     whole = isinstance(shown, secrets.Masked) and shown.whole
     return _Cell(exact(value), number, masked=str(shown) if whole else exact(shown))
@@ -173,14 +179,21 @@ def _values(field: Field, cells: list[_Cell]) -> list[Value]:
     unusual = _unusual(counts, cells) if field.kind is not Kind.WARNINGS else set()
     return [
         Value(
-            cell.text if cell.masked is None else cell.masked,
+            _said(cell),
             counts[cell.text, cell.given],
             (cell.text, cell.given) in unusual,
             cell.given,
             cell.masked is not None,
+            cell.block,
         )
         for cell in cells
     ]
+
+
+def _said(cell: _Cell) -> str:
+    if cell.masked is not None:
+        return cell.masked
+    return block_text(cell.whole) if cell.block else cell.text
 
 
 def _unusual(counts: Counter[tuple[str, bool]], cells: list[_Cell]) -> set[tuple[str, bool]]:

@@ -15,12 +15,20 @@ from lineclear.core.checkpoints.text import flags_of, visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
 from lineclear.core.inbox import secrets
+from lineclear.core.inbox.burst_blocks import (
+    BLOCK_AT_MOST,
+    LINES_AT_MOST,
+    VALUE_AT_MOST,
+    alike,
+    exact,
+    is_block,
+    small,
+)
 from lineclear.core.inbox.burst_table import (
     Leaves,
     Mask,
     Path,
     Table,
-    exact,
     label_of,
     lay_out,
     unmasked,
@@ -35,8 +43,6 @@ from lineclear.core.ledger.state import State
 
 TOGETHER_AT_MOST: Final = 500
 """Calls of one burst; nobody looks through more of them at once."""
-VALUE_AT_MOST: Final = 160
-"""Characters of a value, as shown, that can be taken in within a row."""
 FIELDS_AT_MOST: Final = 24
 """Fields of the calls of one burst."""
 _HIDING: Final = frozenset({"invisible", "control", "marker_char"})
@@ -56,6 +62,8 @@ class Why(StrEnum):
     MASKED = "masked"
     """A masked value must be shown to be approved, or is not the same in all the calls."""
     TOO_LONG = "too_long"
+    OTHER_TEXT = "other_text"
+    """Most of the calls share a long text there, and this one has none or another."""
     FIELDS = "fields"
     """Too many, or others than most of the calls have."""
     TWIN = "twin"
@@ -66,6 +74,10 @@ class Why(StrEnum):
     """It takes an answer, not a verdict."""
     OVER = "over"
     """It does not wait for a decision."""
+
+
+_SHARED: Final = frozenset({Why.LINES, Why.TOO_LONG})
+"""What does not matter in a text that all the calls share: it is shown whole, once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,7 @@ def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
         else:
             facts.append((row, leaves))
     facts = _with_usual_fields(facts, apart)
+    facts = _with_shared_texts(facts, apart)
     facts = _told_apart(facts, apart)
     facts = _masked_apart(facts, apart, mask)
     table = lay_out(facts, mask)
@@ -136,10 +149,17 @@ def burst_of(rows: Sequence[Row], mask: Mask = secrets.mask) -> Burst:
 
 
 def why_apart(row: Row) -> Why | None:
-    """Tell why a call must be read by itself, whatever others are asked; None: it may join."""
+    """Tell why a call must be read by itself, whatever others are asked; None: it may join.
+
+    A long text may join only calls that have the same one.
+    """
     found = _looked_at(row)
     if isinstance(found, Why):
         return found
+    for value in found.values():
+        why = _value_reason(value)
+        if why is not None:
+            return why
     return Why.MASKED if secrets.waiting(secrets.mask(row.arguments)) else None
 
 
@@ -170,7 +190,7 @@ def _looked_at(row: Row) -> Leaves | Why:
             rest.extend(((*path, key), value[key]) for key in reversed(value))
             continue
         why = _value_reason(value)
-        if why is not None:
+        if why is not None and not (why in _SHARED and _block_reason(value) is None):
             return why
         leaves[path] = value
     if any(len(label_of(path)) > VALUE_AT_MOST for path in leaves):
@@ -240,6 +260,41 @@ def _value_reason(value: Json) -> Why | None:
         return Why.HIDDEN
 
 
+def _block_reason(value: Json) -> Why | None:
+    """Tell why a value could not even be read as a block that all calls share."""
+    if not small(value, BLOCK_AT_MOST):
+        return Why.TOO_LONG
+    try:
+        text = exact(value)
+    except ValueError:
+        return Why.HIDDEN
+    lines = value.split("\n") if isinstance(value, str) else [text]
+    if len(text) > BLOCK_AT_MOST or len(lines) > LINES_AT_MOST:
+        return Why.TOO_LONG
+    if any(visible_line(line) != line for line in lines):
+        return Why.HIDDEN
+    flags = {flag for line in lines for flag in flags_of(line)}
+    if "rtl" in flags and not isinstance(value, str):
+        return Why.RIGHT_TO_LEFT
+    return Why.PADDING if "padding" in flags else None
+
+
+def _with_shared_texts(
+    facts: list[tuple[Row, Leaves]], apart: list[Apart]
+) -> list[tuple[Row, Leaves]]:
+    """Keep a value that no row of a table can hold only where all calls have the same one."""
+    for path in dict.fromkeys(path for _row, leaves in facts for path in leaves):
+        if not any(is_block(leaves.get(path, MISSING)) for _row, leaves in facts):
+            continue
+        kept = alike([leaves.get(path, MISSING) for _row, leaves in facts])
+        for (row, leaves), stays in zip(facts, kept, strict=True):
+            if not stays:
+                why = _value_reason(leaves[path]) if path in leaves else None
+                apart.append(Apart(row, why or Why.OTHER_TEXT))
+        facts = [fact for fact, stays in zip(facts, kept, strict=True) if stays]
+    return facts
+
+
 def _with_usual_fields(
     facts: list[tuple[Row, Leaves]], apart: list[Apart]
 ) -> list[tuple[Row, Leaves]]:
@@ -300,7 +355,9 @@ def _texts(row: Row, leaves: Leaves) -> Iterable[tuple[_Slot, str]]:
     yield ("agent", ()), row.agent
     for path, value in leaves.items():
         yield ("label", ()), ".".join(path)
-        yield ("value", path), exact(value)
+        # A block is the same in all the calls.
+        if not is_block(value):
+            yield ("value", path), exact(value)
 
 
 # --- What became of them --------------------------------------------------------------------------
