@@ -15,7 +15,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.sight import Sight, end_seen
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
-from lineclear.ui import words
+from lineclear.language import _, counted
 from lineclear.ui.announcing import announce
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
@@ -112,9 +112,9 @@ class BurstFlow(QObject):
         going = self.run.going
         self._offer = Offer() if going else self._offered(waiting)
         window = self.window
-        window.approve.say(self._offer.approve or "Approve")
+        window.approve.say(self._offer.approve or _("Approve"))
         window.approve.setVisible(bool(self._offer.approve))
-        window.deny.say(f"Deny {len(waiting)}\u2026")
+        window.deny.say(_("Deny {count}\u2026").format(count=len(waiting)))
         window.deny.setVisible(self._offer.deny)
         window.stop.setVisible(going)
         window.stop.setEnabled(not self.run.stopping)
@@ -136,10 +136,13 @@ class BurstFlow(QObject):
         if not waiting:
             return Offer()
         if self.window.editor.question is not None:
-            return Offer("The agents get this text instead of a result; nothing runs.")
-        calls = words.count(len(waiting), "call")
+            return Offer(_("The agents get this text instead of a result; nothing runs."))
+        calls = counted("{n} call", "{n} calls", len(waiting))
         return Offer(
-            told.effect(waiting), f"Approve {len(waiting)}", deny=True, doing=f"approve {calls}"
+            told.effect(waiting),
+            _("Approve {count}").format(count=len(waiting)),
+            deny=True,
+            doing=_("approve {calls}").format(calls=calls),
         )
 
     def _notices(self) -> list[Notice]:
@@ -148,7 +151,9 @@ class BurstFlow(QObject):
         if ended and not self.run.going:
             notices.append(Notice("note", ended, name="burstSummary"))
         if self.run.failure:
-            text = f"Not confirmed: {self.run.failure} It was stopped there; try again."
+            text = _("Not confirmed: {failure} It was stopped there; try again.").format(
+                failure=self.run.failure
+            )
             notices.append(Notice("stop", text, name="burstFailure"))
         if self._burst.apart:
             first = self._burst.apart[0].row.id
@@ -156,7 +161,7 @@ class BurstFlow(QObject):
                 Notice(
                     "care",
                     told.apart(self._burst.apart),
-                    "Read the first",
+                    _("Read the first"),
                     lambda: self.read_alone.emit(first),
                     name="burstApart",
                 )
@@ -227,7 +232,7 @@ class BurstFlow(QObject):
 
     def _missing(self, state: Readiness) -> str:
         if state.need is Need.END:
-            return self.window.unseen() or "Ready in a moment\u2026"
+            return self.window.unseen() or _("Ready in a moment\u2026")
         return offers.readiness(state)
 
     def _show_readiness(self) -> None:
@@ -257,11 +262,15 @@ class BurstFlow(QObject):
         if not run.going:
             return ""
         if run.holding:
-            return "Nothing is written yet. Stop takes it back."
+            return _("Nothing is written yet. Stop takes it back.")
         if run.stopping:
-            return "Stopping\u2026"
-        verb = {"approved": "Approving", "denied": "Denying"}[run.word]
-        return f"{verb} {min(run.done + 1, run.total)} of {run.total}\u2026"
+            return _("Stopping\u2026")
+        verb = (
+            _("Denying {number} of {total}\u2026")
+            if run.word == told.DENIED
+            else _("Approving {number} of {total}\u2026")
+        )
+        return verb.format(number=min(run.done + 1, run.total), total=run.total)
 
     def hint(self, text: str, tone: str = "care") -> None:
         """Say something for a moment, in the place of the sentence."""
@@ -291,7 +300,7 @@ class BurstFlow(QObject):
     def _approve(self) -> None:
         seconds = self._seconds()
         self.run.begin(
-            "approved",
+            told.APPROVED,
             lambda row: Verdict("approve", shown=self._shown(row, seconds, seen=True)),
         )
         self._rearm()
@@ -305,12 +314,12 @@ class BurstFlow(QObject):
         self._refresh()
 
     def _question(self) -> Question:
-        calls = words.count(len(self._model.waiting()), "call")
+        calls = counted("{n} call", "{n} calls", len(self._model.waiting()))
         return Question(
             "deny",
-            f"Why not? What you write is the answer to {calls}.",
-            f"Deny {calls} with this reason",
-            "for example: yesterday's price list, ask again with today's",
+            _("Why not? What you write is the answer to {calls}.").format(calls=calls),
+            _("Deny {calls} with this reason").format(calls=calls),
+            _("for example: yesterday's price list, ask again with today's"),
             templates=REASONS,
         )
 
@@ -324,7 +333,7 @@ class BurstFlow(QObject):
         if self.run.going or not waiting:
             return
         if not text:
-            self.hint("Say why in a few words: the agents read it.")
+            self.hint(_("Say why in a few words: the agents read it."))
             return
         self.pulse()
         if not self.arming.readiness(Act.DENY).ready:
@@ -333,7 +342,7 @@ class BurstFlow(QObject):
         seconds, seen = self._seconds(), self.arming.readiness(Act.APPROVE).ready
         self._close_reason()
         self.run.begin(
-            "denied",
+            told.DENIED,
             lambda row: Verdict("deny", reason=text, shown=self._shown(row, seconds, seen=seen)),
         )
         self._rearm()
@@ -359,7 +368,7 @@ class BurstFlow(QObject):
         announce(self.window, text)
 
     def _show_secrets(self, shown: bool) -> None:
-        self.window.secrets.setText("Hide secrets" if shown else "Show secrets")
+        self.window.secrets.setText(_("Hide secrets") if shown else _("Show secrets"))
         self.window.show_secrets(self._burst, shown=shown)
         self._rearm()
 

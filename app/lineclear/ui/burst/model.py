@@ -12,6 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from lineclear.core.inbox.burst_table import Kind, Member, Table, Value
 from lineclear.core.inbox.bursts import Burst
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _
 from lineclear.ui.labels import tooltip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -96,14 +97,16 @@ class BurstModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(standing.why)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"State: {word}"
+            return _("State: {word}").format(word=word)
         return None
 
     def _often(self, value: Value) -> str:
-        return f"{value.count} of {len(self.members)} calls have this"
+        return _("{count} of {total} calls have this").format(
+            count=value.count, total=len(self.members)
+        )
 
     def _marked(self, value: Value) -> str:
-        return f", unusual: {self._often(value)}" if value.unusual else ""
+        return _(", unusual: {often}").format(often=self._often(value)) if value.unusual else ""
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -112,7 +115,7 @@ class BurstModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return "State" if section == STANDING else self.table.columns[section - 1].label
+            return _("State") if section == STANDING else self.table.columns[section - 1].label
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if self.numeric(section) else _LEFT
             return side | Qt.AlignmentFlag.AlignVCenter
@@ -125,8 +128,9 @@ class BurstModel(QAbstractTableModel):
         return column != STANDING and self.table.columns[column - 1].numeric
 
     def is_argument(self, column: int) -> bool:
-        """Whether a column is a field of the arguments, as the agent wrote it."""
-        return column != STANDING and self.table.columns[column - 1].kind is Kind.ARGUMENT
+        """Whether a column is a field of the arguments, as the agent wrote it, or an id."""
+        kinds = (Kind.ARGUMENT, Kind.CALL)
+        return column != STANDING and self.table.columns[column - 1].kind in kinds
 
     def row(self, row_id: str) -> Row | None:
         """The row of a member as it is known now; None for what is no member."""

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _, counted, marked_pair
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst.flow import BurstFlow
@@ -21,6 +22,10 @@ from lineclear.ui.tasks import Tasks
 
 COMPARED_AT_MOST = 10_000
 """Selected calls that are looked at; nobody means to decide more of them together."""
+_TOO_MANY = marked_pair(
+    "{n} call is selected. Select fewer to decide them together.",
+    "{n} calls are selected. Select fewer to decide them together.",
+)
 _KEYS = frozenset({"approve", "deny", "submit", "next", "previous", "to_end", "back"})
 """What of the main window's keys means something here."""
 
@@ -61,13 +66,24 @@ class Together(QObject):
     def offer(self, count: int) -> Offer:
         """What COUNT selected calls can be given; a verdict of the pane is for one."""
         if count > COMPARED_AT_MOST:
-            return Offer(f"{count} calls are selected. Select fewer to decide them together.")
+            return Offer(counted(*_TOO_MANY, number=count))
         why = unfit(self._chosen())
         if why:
-            return Offer(f"{count} calls are selected. {why} Choose one to decide.")
+            return Offer(
+                counted(
+                    "{n} call is selected. {why} Choose one to decide.",
+                    "{n} calls are selected. {why} Choose one to decide.",
+                    count,
+                    why=why,
+                )
+            )
         return Offer(
-            f"{count} calls are selected. They can be compared and decided together.",
-            together=f"Decide {count} together\u2026",
+            counted(
+                "{n} call is selected.",
+                "{n} calls are selected. They can be compared and decided together.",
+                count,
+            ),
+            together=_("Decide {count} together\u2026").format(count=count),
         )
 
     def decides(self, row_id: str) -> bool:
@@ -84,14 +100,14 @@ class Together(QObject):
             self._bring(self.flow.window)
             return
         rows = self._chosen()
-        why = "Select several calls of one tool first." if len(rows) < 2 else unfit(rows)
+        why = _("Select several calls of one tool first.") if len(rows) < 2 else unfit(rows)
         if len(rows) > COMPARED_AT_MOST:
-            why = f"{len(rows)} calls are selected. Select fewer to decide them together."
+            why = counted(*_TOO_MANY, number=len(rows))
         if why:
             self.told.emit(why)
         elif not self._opening:
             self._opening = True
-            self._tasks.start(self._open(rows), name="compare calls")
+            self._tasks.start(self._open(rows), name=_("compare calls"))
 
     async def _open(self, rows: list[Row]) -> None:
         try:

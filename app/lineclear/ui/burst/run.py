@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from lineclear.core.errors import LineclearError, NotConfirmed
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
+from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import BurstModel, Phase, Standing
@@ -60,7 +61,7 @@ class Run(QObject):
             return
         self.going, self._stopping, self.word, self.failure = True, False, word, ""
         self.total, self.done = len(self._model.waiting()), 0
-        self._tasks.start(self._run(verdict_of), name="decide calls together")
+        self._tasks.start(self._run(verdict_of), name=_("decide calls together"))
 
     def stop(self) -> None:
         """Leave what is not begun undecided; the call that is being written is finished."""
@@ -91,7 +92,7 @@ class Run(QObject):
         self.holding = False
 
     async def _one(self, row: Row, verdict: Verdict) -> None:
-        self._model.stand(row.id, Standing(Phase.SAVING, "saving\u2026"))
+        self._model.stand(row.id, Standing(Phase.SAVING, _("saving\u2026")))
         self.decided.add(row.id)
         try:
             await self._bridge.decide_as_shown(row, verdict)

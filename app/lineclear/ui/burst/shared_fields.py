@@ -7,11 +7,16 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from lineclear.core.inbox.burst_table import Field, Kind, Value
+from lineclear.language import _
 from lineclear.ui import theme, words
+from lineclear.ui.burst.block import Block
+from lineclear.ui.burst.spans import Spans
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
 HIGHEST = 190
-"""Pixels that the shared fields take at most; then they scroll, and their end has to be seen."""
+"""Pixels that the shared fields take at most, or this share of the window's height, if more; then
+they scroll, and all of them has to be seen."""
+HIGHEST_SHARE = 0.4
 _KEY_WIDEST = 220
 
 
@@ -27,12 +32,12 @@ class SharedFields(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("burstCommon")
-        self.setAccessibleName("The same in all")
+        self.setAccessibleName(_("The same in all"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._end_seen = False
+        self._seen = Spans()
         self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
 
     def show_fields(self, common: tuple[tuple[Field, Value], ...]) -> None:
@@ -52,7 +57,11 @@ class SharedFields(QScrollArea):
             if key.sizeHint().width() > _KEY_WIDEST:
                 key = WholeLabel(field.label, name="commonKey")
                 key.setFixedWidth(_KEY_WIDEST)
-            told = WholeLabel(value.text, name="commonValue")
+            told: PlainLabel
+            if value.block and not value.masked:
+                told = Block(value.text, name="commonBlock")
+            else:
+                told = WholeLabel(value.text, name="commonValue")
             if field.kind is Kind.ARGUMENT:
                 told.setFont(theme.mono_font())
             if field.kind is Kind.WARNINGS:
@@ -73,6 +82,8 @@ class SharedFields(QScrollArea):
         """The narrower, the higher."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
+            # Other lines stand at other heights.
+            self.forget_sight()
             self._fit()
         self.looked.emit()
 
@@ -85,22 +96,28 @@ class SharedFields(QScrollArea):
         wanted = layout.totalHeightForWidth(max(1, self.viewport().width()))
         if wanted < 0:
             wanted = layout.totalSizeHint().height()
-        self.setFixedHeight(min(wanted, HIGHEST))
+        high = round(self.window().height() * HIGHEST_SHARE)
+        self.setFixedHeight(min(wanted, max(HIGHEST, high)))
+
+    def fit(self) -> None:
+        """Take the room that the window has for it now."""
+        self._fit()
 
     # --- What was in view -----------------------------------------------------------------------
 
     def forget_sight(self) -> None:
         """What was in view before counts no more."""
-        self._end_seen = False
+        self._seen.forget()
 
     def look(self) -> None:
-        """Take in whether its end is in view now."""
-        bar = self.verticalScrollBar()
-        self._end_seen = self._end_seen or bar.value() >= bar.maximum()
+        """Take in which part of it is in view now."""
+        top = self.verticalScrollBar().value()
+        self._seen.add(top, top + self.viewport().height())
 
-    def end_seen(self) -> bool:
-        """Whether its last field was in view; so it is where there are none."""
-        return self._end_seen or self.isHidden()
+    def wholly_seen(self) -> bool:
+        """Whether every line of it was in view; so it is where there are none."""
+        inner = self.widget()
+        return self.isHidden() or inner is None or self._seen.cover(0, inner.height())
 
 
 def _in_heading(field: Field, value: Value) -> bool:

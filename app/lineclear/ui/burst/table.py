@@ -16,8 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.burst_table import Value
+from lineclear.language import _
 from lineclear.ui import theme
+from lineclear.ui.burst import told
 from lineclear.ui.burst.model import STANDING, BurstModel, Phase, Role, Standing
+from lineclear.ui.burst.spans import Spans
 
 Index = QModelIndex | QPersistentModelIndex
 MARGIN = 10
@@ -38,9 +41,11 @@ class BurstTable(QTableView):
     def __init__(self, model: BurstModel, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("burstTable")
-        self.setAccessibleName("Calls to decide together")
+        self.setAccessibleName(_("Calls to decide together"))
         self._calls = model
-        self._seen: list[tuple[int, int]] = []
+        self._seen = Spans()
+        self._seen_rows: dict[int, Spans] = {}
+        """Of the rows in which something stands out."""
         self._last_width = 0
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setShowGrid(False)
@@ -94,24 +99,43 @@ class BurstTable(QTableView):
 
     def forget_sight(self) -> None:
         """What was in view before counts no more."""
-        self._seen = []
+        self._seen.forget()
+        self._seen_rows = {
+            place: Spans()
+            for place, member in enumerate(self._calls.members)
+            if any(value.unusual for value in member.values)
+        }
 
     def look(self) -> None:
-        """Take in what of the width is in view now."""
+        """Take in what of the width is in view now, and of the rows in which something is odd."""
         left = self.horizontalScrollBar().value()
-        seen = sorted([*self._seen, (left, left + self.viewport().width())])
-        joined: list[tuple[int, int]] = []
-        for start, end in seen:
-            if joined and start <= joined[-1][1]:
-                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-            else:
-                joined.append((start, end))
-        self._seen = joined
+        right = left + self.viewport().width()
+        self._seen.add(left, right)
+        top = self.verticalScrollBar().value()
+        bottom = top + self.viewport().height()
+        for row, seen in self._seen_rows.items():
+            at = self.rowViewportPosition(row) + top
+            if top <= at and at + self.rowHeight(row) <= bottom:
+                seen.add(left, right)
 
     def width_seen(self) -> bool:
         """Whether every column was in view, from its first character to its last."""
-        width = self.horizontalHeader().length()
-        return any(start <= 0 and end >= width for start, end in self._seen)
+        return self._seen.cover(0, self.horizontalHeader().length())
+
+    def oddities_unseen(self) -> int:
+        """How many values that stand out were not in view from their first character to the last.
+
+        A column may have been in view while another row was.
+        """
+        unseen = 0
+        for row, seen in self._seen_rows.items():
+            for column, value in enumerate(self._calls.members[row].values, 1):
+                start = self.columnViewportPosition(column) + self.horizontalScrollBar().value()
+                last = column == self._calls.columnCount() - 1
+                # The last one is wider than its text.
+                needed = self._last_width if last else self.columnWidth(column)
+                unseen += value.unusual and not seen.cover(start, start + needed)
+        return unseen
 
     def rows_below(self) -> int:
         """How many rows are below what is in view now."""
@@ -136,7 +160,11 @@ class BurstTable(QTableView):
         """No type-ahead: letters are verdicts here."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """Left and Right move over the width; a row has no other parts to go to."""
+        """Left and Right move over the width, Home to the first call's beginning."""
+        if event.key() == Qt.Key.Key_Home:
+            self.horizontalScrollBar().setValue(0)
+            self.scrollToTop()
+            return
         step = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if step is None:
             super().keyPressEvent(event)
@@ -204,7 +232,7 @@ class BurstDelegate(QStyledItemDelegate):
         t = self._look.tokens
         glyph = _GLYPHS.get(standing.phase)
         if standing.phase is Phase.DECIDED:
-            glyph = "state-denied" if standing.told == "denied" else "state-finished"
+            glyph = "state-denied" if standing.told == told.DENIED else "state-finished"
         colour = t.care if standing.phase is Phase.OUT else t.muted
         if glyph is not None:
             waits = standing.phase is Phase.WAITING

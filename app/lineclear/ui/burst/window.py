@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.burst_table import Kind
 from lineclear.core.inbox.bursts import Burst
+from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import BurstModel
@@ -68,13 +70,13 @@ class BurstWindow(QWidget):
         self.model = BurstModel(burst, self)
         self.table = BurstTable(self.model, look)
         self.common = SharedFields()
-        self.title = WholeLabel(visible_line(burst.tool) or "No tool", name="burstTitle")
+        self.title = WholeLabel(visible_line(burst.tool) or _("No tool"), name="burstTitle")
         self.title.setFont(theme.title_font())
         self.facts = PlainLabel(told.heading(burst, datetime.now(UTC)), name="burstFacts")
         self.facts.setProperty("tone", "muted")
         self.banners = Banners()
-        self.same = PlainLabel("The same in all", name="burstSame")
-        self.differs = PlainLabel("What differs, the rarest first", name="burstDiffers")
+        self.same = PlainLabel(_("The same in all"), name="burstSame")
+        self.differs = PlainLabel(_("What differs, the rarest first"), name="burstDiffers")
         for label in (self.same, self.differs):
             label.setFont(theme.small_font())
             label.setProperty("tone", "muted")
@@ -85,18 +87,20 @@ class BurstWindow(QWidget):
         self.sentence.setWordWrap(True)
         self.sentence.setFont(theme.small_font())
         self.sentence.setProperty("tone", "muted")
-        self.approve = ApproveButton(look, "Approve", "burstApprove")
-        self.deny = DecisionButton("Deny\u2026", "burstDeny")
-        self.stop = DecisionButton("Stop", "burstStop")
-        self.leave = DecisionButton("Close", "burstClose")
-        self.secrets = QPushButton("Show secrets")
+        self.approve = ApproveButton(look, _("Approve"), "burstApprove")
+        self.deny = DecisionButton(_("Deny\u2026"), "burstDeny")
+        self.stop = DecisionButton(_("Stop"), "burstStop")
+        self.leave = DecisionButton(_("Close"), "burstClose")
+        self.secrets = QPushButton(_("Show secrets"))
         self.secrets.setObjectName("burstSecrets")
         self.secrets.setCheckable(True)
         self.secrets.setAutoDefault(False)
         self.secrets.setProperty("flat", True)
         self.secrets.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._lay_out(burst)
-        self.setWindowTitle(f"Decide together \u00b7 {visible_line(burst.tool, 40)}")
+        self.setWindowTitle(
+            _("Decide together \u00b7 {tool}").format(tool=visible_line(burst.tool, 40))
+        )
         self.resize(980, 640)
         self.setMinimumSize(520, 380)
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -131,6 +135,7 @@ class BurstWindow(QWidget):
         for one in above:
             box.addWidget(one)
         box.addWidget(self.table, 1)
+        box.addStretch(0)
         below: tuple[QWidget, ...] = (
             self.progress,
             separator(),
@@ -145,6 +150,11 @@ class BurstWindow(QWidget):
     def _show_common(self, burst: Burst) -> None:
         self.common.show_fields(burst.table.common)
         self.same.setVisible(not self.common.isHidden())
+        columns = burst.table.columns
+        if all(field.kind is Kind.CALL for field in columns):
+            self.differs.setText(_("Nothing in them differs"))
+        self.differs.setVisible(len(burst.table.members) > 1)
+        self.table.setVisible(bool(burst.table.members))
 
     def show_secrets(self, burst: Burst, *, shown: bool) -> None:
         """Show the values with their secrets, or without them again."""
@@ -178,13 +188,21 @@ class BurstWindow(QWidget):
     def unseen(self) -> str:
         """What was not in view yet, in words; "" once all was, with the last row in view now."""
         if not self.banners.whole():
-            return "The window is too low to show everything"
-        if not self.common.end_seen():
-            return "The end of what is the same in all was not seen"
+            return _("The window is too low to show everything")
+        if not self.common.wholly_seen():
+            return _("Not all of what is the same was seen")
         if (below := self.table.rows_below()) > 0:
-            return f"{below} {'row' if below == 1 else 'rows'} below not seen \u00b7 End"
+            return counted(
+                "{n} row below not seen \u00b7 End", "{n} rows below not seen \u00b7 End", below
+            )
         if not self.table.width_seen():
-            return "Not all columns were seen \u00b7 Right"
+            return _("Not all columns were seen \u00b7 Right")
+        if (odd := self.table.oddities_unseen()) > 0:
+            return counted(
+                "{n} unusual value was not in view \u00b7 Home",
+                "{n} unusual values were not in view \u00b7 Home",
+                odd,
+            )
         return ""
 
     def event(self, event: QEvent) -> bool:
@@ -199,6 +217,11 @@ class BurstWindow(QWidget):
         return handled
 
     # --- Closing --------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """The higher, the more of what is shared."""
+        super().resizeEvent(event)
+        self.common.fit()
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Closed by its frame: whoever carries the burst out decides when."""

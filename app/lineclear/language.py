@@ -1,0 +1,57 @@
+"""The language of what people read: one catalogue, chosen when the process starts.
+
+The English text is its own key. Values go into a text by name (`_("By {who}").format(who=...)`), so
+that a translation may order them anew; text from an agent is only ever such a value. What is
+written to disk, sent to an agent or read by a program is not translated.
+"""
+
+from __future__ import annotations
+
+import gettext
+import os
+import struct
+from pathlib import Path
+
+DOMAIN = "lineclear"
+OWN_FOLDER = "LINECLEAR_LOCALE"
+"""An environment variable: a folder of catalogues to use in place of the shipped ones."""
+
+
+def folder() -> Path:
+    """Give where catalogues are looked for, as `<language>/LC_MESSAGES/lineclear.mo`."""
+    if own := os.environ.get(OWN_FOLDER):
+        return Path(own)
+    package = Path(__file__).parent
+    shipped = package / "resources" / "locale"
+    # A checkout keeps them beside the source root: app/lineclear -> resources.
+    return shipped if shipped.is_dir() else package.parent.parent / "resources" / "locale"
+
+
+def catalogue() -> gettext.NullTranslations:
+    """Give the catalogue that LANGUAGE, LC_ALL, LC_MESSAGES or LANG asks for; else English."""
+    try:
+        return gettext.translation(DOMAIN, folder(), fallback=True)
+    except (OSError, ValueError, struct.error):
+        # A window in English shows what waits; a damaged catalogue must not take it away.
+        return gettext.NullTranslations()
+
+
+_CATALOGUE = catalogue()
+_ = _CATALOGUE.gettext
+ngettext = _CATALOGUE.ngettext
+pgettext = _CATALOGUE.pgettext
+
+
+def marked(text: str) -> str:
+    """Give TEXT as it is: it goes into the catalogue, and is translated where it is shown."""
+    return text
+
+
+def marked_pair(one: str, many: str) -> tuple[str, str]:
+    """Give both forms of a text as they are, for `counted` where they are shown."""
+    return one, many
+
+
+def counted(one: str, many: str, number: int, **values: object) -> str:
+    """Give the form of a text for NUMBER things, with `{n}` and the other VALUES filled in."""
+    return ngettext(one, many, number).format(n=number, **values)
