@@ -1,12 +1,13 @@
 """Budget totals: each run once, sums of what is reported, and never a made-up zero."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.checkpoints.model import Counters, Usage
+from lineclear.core.checkpoints.model import Counters, Position, Usage
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
+from lineclear.core.inbox.totals import Figure, Totals, newest, rows_by_run, totals
 from lineclear.core.ledger.state import State
 
 
@@ -26,21 +27,50 @@ def test_nothing_is_no_zero():
     assert found.tokens == Figure(used=None, limit=None, silent=2)
 
 
-def test_a_run_counts_once_by_its_largest_figures():
+def test_a_run_counts_once_by_its_newest_checkpoint():
     found = totals(
         [
-            row("a", counters=Counters(3, 4, 100), limits=Counters(10, 20, None)),
             row("a", counters=Counters(5, 2, None), limits=Counters(10, 20, None)),
+            row("a", counters=Counters(3, 4, 100), limits=Counters(10, None, None)),
             row("b", counters=Counters(None, 6, 50), usage=Usage(40, 10, None)),
         ]
     )
     assert (found.rows, found.runs) == (3, 2)
     assert found.iterations == Figure(5, 10, 1)
     # One of two has no limit: there is none for both together.
-    assert found.tool_calls == Figure(10, None, 0)
-    assert found.tokens == Figure(150, None, 0)
+    assert found.tool_calls == Figure(8, None, 0)
+    # What the newest does not report is not made up of an older one.
+    assert found.tokens == Figure(50, None, 1)
     assert found.tokens_in == Figure(40, None, 1)
     assert found.cache == Figure(None, None, 2)
+
+
+def test_all_figures_of_a_run_are_of_one_checkpoint():
+    older = row("a", counters=Counters(2, 9, 900), usage=Usage(700, 100, 100))
+    newer = row("a", counters=Counters(3, 1, 90), usage=Usage(60, 20, None))
+    for found in (totals([older, newer]), totals([newer, older])):
+        kinds = (found.tokens_in.used, found.tokens_out.used, found.cache.used)
+        assert (found.tool_calls.used, found.tokens.used, kinds) == (1, 90, (60, 20, None))
+
+
+def test_the_newest_is_told_by_its_system_before_the_clock_of_any_file():
+    late, early = datetime(2026, 2, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
+
+    def at(counters, when, written=None, seq=None):
+        stood = None if written is None else Position("a", written_ms=written)
+        return row("a", counters=counters, file_time=when, position=stood, seq=seq)
+
+    for first, last in (
+        # The order of turns, then the time that the system wrote, then what only grows.
+        (at(Counters(1, 1, 5), late, 9), at(Counters(2, 1, 5), early, 8)),
+        (at(Counters(1, 1, 5), late, 8), at(Counters(1, 1, 4), early, 9)),
+        (at(Counters(1, 1, 5), late), at(Counters(1, 2, 5), early)),
+        (at(Counters(1, 1, None), late), at(Counters(1, 1, 5), early)),
+        (at(Counters(), early), at(Counters(), late)),
+        (at(Counters(), None, seq=3), at(Counters(), None, seq=4)),
+    ):
+        assert newest([first, last]) is last
+        assert newest([last, first]) is last
 
 
 def test_two_agents_that_call_their_runs_the_same_have_two():

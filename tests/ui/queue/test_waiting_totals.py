@@ -9,10 +9,10 @@ from lineclear.core.ledger.state import State
 from lineclear.ui.queue.totals import RunTotals, total
 
 
-def row(number: int, run: str, folder: str) -> Row:
+def row(number: int, run: str, folder: str, step: int | None = None, used: int = 1000) -> Row:
     return Row(
         id=str(number), system="starweaver", state=State.PENDING, source=Path("/srv"),
-        store=Path(folder), agent="bot", run=run, counters=Counters(None, 7, 1000),
+        store=Path(folder), agent="bot", run=run, counters=Counters(step, 7, used),
     )  # fmt: skip
 
 
@@ -24,3 +24,12 @@ def test_what_comes_and_goes_adds_up_as_a_selection_does():
     window.remove(row(3, "b", "/srv/3/bot"))
     assert window.totals() == total(rows)
     assert (window.totals().tokens, totals(rows).tokens.used) == (2000, 2000)
+
+
+def test_a_run_counts_by_its_newest_row_as_long_as_that_waits():
+    window = RunTotals()
+    for one in (row(0, "a", "/srv/1", 1, 900), row(1, "a", "/srv/1", 2, 80)):
+        window.add(one)
+    assert window.totals().tokens == 80
+    window.remove(row(1, "a", "/srv/1", 2, 80))
+    assert window.totals().tokens == 900

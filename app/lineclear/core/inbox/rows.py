@@ -124,9 +124,10 @@ def row_json(row: Row) -> dict[str, Any]:
 
     `iteration` (or turns, or steps), `tool_calls`, `tokens` and `usage` are those of the whole
     run, of which other rows with the same `run_folder`, `agent` and `run` tell too: a sum takes
-    the largest of each run once. What an agent does not report is null, never 0; so is what was
-    not read of a large file (`partly_read`). `waited_for` is false where the agent was started
-    again since it asked, and has not asked for this call again.
+    the newest of each run once and whole, that of the highest `iteration`. What an agent does not
+    report is null, never 0; so is what was not read of a large file (`partly_read`). `waited_for`
+    is false where the agent was started again since it asked, and has not asked for this call
+    again.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import RunKey, totals
+from lineclear.core.inbox.totals import RunKey, newest, totals
 from lineclear.core.ledger.liveness import Process
 from lineclear.ui import words
 
@@ -32,7 +32,7 @@ class Totals:
 
 
 def total(rows: Iterable[Row]) -> Totals:
-    """Add up ROWS, the largest figures of each run once."""
+    """Add up ROWS, each run once."""
     found = totals(rows)
     return Totals(found.rows, found.tool_calls.used, found.tokens.used)
 
@@ -69,9 +69,8 @@ class RunTotals:
             self._enter(self._figures.pop(run, (None, None)), -1)
             rows = self._runs[run]
             if rows:
-                calls = [one.counters.tool_calls for one in rows.values()]
-                tokens = [one.counters.tokens for one in rows.values()]
-                self._figures[run] = (_most(calls), _most(tokens))
+                last = newest(rows.values()).counters
+                self._figures[run] = (last.tool_calls, last.tokens)
                 self._enter(self._figures[run], 1)
             else:
                 del self._runs[run]
@@ -87,10 +86,6 @@ class RunTotals:
             if figure is not None:
                 self._sums[place] += sign * figure
                 self._reporting[place] += sign
-
-
-def _most(figures: Iterable[int | None]) -> int | None:
-    return max((figure for figure in figures if figure is not None), default=None)
 
 
 def living_agents(rows: Iterable[Row]) -> int:
