@@ -134,9 +134,9 @@ def _looking(commands: Commands[Parser]) -> None:
         description="Print the calls that wait, and what their runs have used. --json prints an"
         " array, one object per\nrow. Its iteration (turn, step), tool_calls, tokens, usage {in,"
         ' out, cache} and limits are those of\nits whole run: rows with the same "run_folder",'
-        ' "agent" and "run" tell of the same one, so a sum\ntakes the newest of each run once, whole:'
-        " that of the highest iteration. What an agent does\nnot report is null, never 0; so is"
-        ' what was not read of a large file ("partly_read").',
+        ' "agent" and "run" tell of the same one, so a sum\ntakes the newest of each run once,'
+        " whole: that of the highest iteration. What an agent does\nnot report is null, never 0;"
+        ' so is what was not read of a large file ("partly_read").',
     )
     listing.add_argument(
         "--all", action="store_true", help="every closed call too, not only the newest per store"
