@@ -137,8 +137,9 @@ class Stage:
                 verdict = Verdict("approve", note=_OWN_NOTE)
                 deciding.decide(scan.read_detail(row), verdict, Origin.CLI, settings)
                 return True
-            # An earlier demo in a kept home has come this far.
-            if row.state is not State.RESUMABLE:
+            # An earlier demo in a kept home has come this far. A run between two calls has no
+            # decision: its call is still to come.
+            if row.decision is not None:
                 return True
         return False
 
