@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal
-from lineclear.core.ledger.decide import Verdict, decide
+from lineclear.core.ledger.decide import Verdict, decide, take_back
 from lineclear.core.ledger.foreign import (
     Claimed,
     claim,
@@ -20,9 +20,16 @@ from lineclear.core.ledger.foreign import (
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.records import VerdictName
 from lineclear.core.ledger.store import Shown, Store
+from tests.core.checkpoints.starweaver_samples import (
+    approval,
+    call,
+    starweaver_document,
+    waiting_state,
+)
 from tests.stress.acting import Place, person, raw_error
 from tests.stress.steps import Step, expect, must
 
+TOGETHER = "run.checkpoint.json"
 CHECKPOINT = json.dumps(
     {
         "tool_name": "delete_file",
@@ -47,6 +54,7 @@ def foreign_steps() -> dict[str, Step]:
         "foreign-approve": Step(waiting, approve, judge_decided, "recorded approve"),
         "claim": Step(decided, claimer, judge_claimed, "claimed"),
         "put-back": Step(claimed, giver_back, judge_claimed, "put back"),
+        "take-one-back": Step(handed_over, taker_of_one, judge_together, "taken back"),
     }
 
 
@@ -55,7 +63,7 @@ def foreign_steps_by_bytes() -> dict[str, Step]:
     return {
         name: replace(step, judge=judge_kept)
         for name, step in foreign_steps().items()
-        if name != "foreign-approve"
+        if name not in ("foreign-approve", "take-one-back")
     }
 
 
@@ -73,6 +81,46 @@ def decided(place: Place) -> None:
 def claimed(place: Place) -> None:
     decided(place)
     must(claimer(place), "claimed")
+
+
+def handed_over(place: Place) -> None:
+    """Two calls of one checkpoint, which count only together, both approved."""
+    place.store.mkdir(mode=0o700)
+    both = ("call_1", "call_2")
+    state = waiting_state(*map(approval, both), batch=list(map(call, both)))
+    document = starweaver_document(state)
+    (place.store / TOGETHER).write_bytes(json.dumps(document).encode())
+    (place.store / TOGETHER).chmod(0o600)
+    with Store.open(place.store) as store:
+        for shown in show_foreign(place.store / TOGETHER, store=store):
+            decide(store, shown, Verdict("approve"), person("alice"), valid_for_s=900.0)
+        assert len(store.results_names()) == 1
+
+
+def taker_of_one(place: Place) -> str:
+    try:
+        with Store.open(place.store) as store:
+            shown, _ = show_foreign(place.store / TOGETHER, store=store)
+            take_back(store, shown, person("alice"))
+            return "taken back"
+    except LineclearError as why:
+        return f"error {why.code}"
+    except Exception as why:  # noqa: BLE001  # the fact to find out
+        return raw_error(why)
+
+
+def judge_together(place: Place, told: str | None) -> Iterator[str]:
+    """After one look both calls stand alike: handed over still, or asked anew with no results."""
+    starts = place.store.rglob("*.start.json")
+    revoked = [path for path in starts if b"revoked" in path.read_bytes()]
+    with Store.open(place.store) as store:
+        calls = show_foreign(place.store / TOGETHER, store=store)
+        attempts = {shown.attempt for shown in calls}
+        results = store.results_names()
+        if told == "taken back" or revoked:
+            yield from expect((attempts, results), ({2}, []))
+        else:
+            yield from expect((attempts, len(results)), ({1}, 1))
 
 
 def judge_decided(place: Place, told: str | None) -> Iterator[str]:

@@ -23,6 +23,7 @@ STOPS = {
     "foreign-approve": 90,
     "claim": 130,
     "put-back": 150,
+    "take-one-back": 120,
 }
 """Stops that each step has at least; fewer would mean that the harness has gone blind."""
 

@@ -10,15 +10,19 @@ for two attempts.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lineclear.core.errors import Unreadable
+from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.layout import results_name
+from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
 
+_log = logging.getLogger(__name__)
 _NOT_STARTED = 127
 _NOTHING = frozenset({"error", "withdrawn"})
 _AS_IF_NEVER = frozenset({"not_run", "ask_again"})
@@ -44,7 +48,7 @@ def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Show
     aids = [shown.aid for shown in calls]
     attempt = 1
     failed: Outcome | None = None
-    while (ended := _failed(store, {*aids, run})) is not None:
+    while (ended := _failed_or_taken_back(store, calls, aids, run, attempt)) is not None:
         if failed is None or ended.outcome != "withdrawn":
             # What may have run once stays said.
             failed = ended
@@ -88,6 +92,36 @@ def told(failed: Outcome) -> str:
     return f"The last resume failed with exit code {code} at {at}."
 
 
+def _failed_or_taken_back(
+    store: Store, calls: Sequence[Shown], aids: Sequence[str], run: str, attempt: int
+) -> Outcome | None:
+    """Give how attempt number ATTEMPT came to nothing, and finish a taking back of its calls.
+
+    Whoever takes an approval back may be killed before the other calls are asked anew: whoever
+    looks next comes as far.
+    """
+    ended = _failed(store, {*aids, run})
+    if ended is not None:
+        return ended
+    cut_short = [
+        (replace(shown, aid=aid, attempt=attempt), revoked)
+        for shown, aid in zip(calls, aids, strict=True)
+        if (revoked := _taken_back(store, aid)) is not None
+    ]
+    if not cut_short:
+        return None
+    try:
+        for shown, revoked in cut_short:
+            # Before their end is told: nobody may act on them once all is asked anew.
+            store.remove_results(results_name(shown.sha256, attempt))
+            settle_revoked(store, shown, revoked)
+    except LineclearError as why:
+        # It is taken back all the same, and the next look comes as far.
+        _log.warning("A taking back is not finished yet: %s", why.sentence)
+        return None
+    return _failed(store, {*aids, run})
+
+
 def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
     """Give how an attempt came to nothing; None where it did not, goes on, or may have run."""
     failures: list[Outcome] = []
@@ -113,3 +147,14 @@ def _holds_start(store: Store, aid: str) -> bool:
         if why.passing:
             raise
         return why.code != "absent"
+
+
+def _taken_back(store: Store, aid: str) -> Revoked | None:
+    """Give what took an approval back that has no outcome yet."""
+    try:
+        start = store.reader.start(None, aid)
+    except Unreadable as why:
+        if why.passing:
+            raise
+        return None
+    return start if isinstance(start, Revoked) else None
