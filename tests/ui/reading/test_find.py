@@ -12,7 +12,8 @@ from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.pieces import Piece
 from lineclear.ui.reading.search import MOST, Search, found_in
-from lineclear.ui.reading.shown_text import exact_text
+from lineclear.ui.reading.seams import Seams
+from lineclear.ui.reading.shown_text import LINE_GOES_ON, LINE_LIMIT, exact_text
 from lineclear.ui.reading.text_view import TextView
 from tests.ui.sample import ask_for
 
@@ -202,3 +203,34 @@ async def test_ctrl_f_finds_in_the_call_and_esc_is_innermost_first(inbox, source
     assert inbox.filter.text() == "refund"
     QTest.keyClick(inbox.table, Qt.Key.Key_Escape)
     assert inbox.filter.text() == ""
+
+
+def test_what_lies_across_the_cut_of_a_long_line_is_found_where_it_stands(view, bar, qtbot):
+    long = "x" * (LINE_LIMIT - 11) + "needle" + "y" * 5_000
+    text = exact_text({"a": long, "text": f"one\n{'z' * (LINE_LIMIT - 10)}needle{'z' * 90}"})
+    assert text.count("needle") == 0
+    search = Search()
+    through(search, text, "NEEDLE")
+    found = [text[start:end] for start, end in search.hits]
+    assert found == [
+        f"nee{LINE_GOES_ON}\n      \u2506 dle",
+        f"need{LINE_GOES_ON}\n    \u2502 le",
+    ]
+    view.show_text(text)
+    find(bar, "needle", qtbot)
+    assert bar.count.text() == "1 of 2"
+
+
+def test_words_are_found_wherever_the_cuts_and_the_slices_fall():
+    for before in (*range(LINE_LIMIT - 30, LINE_LIMIT + 5), 2 * LINE_LIMIT - 20):
+        text = exact_text(["a" * before + "needle" + "b" * 2_100])
+        search = Search()
+        through(search, text, "needle")
+        assert len(search.hits) == 1, before
+        assert Seams(text).joined(0, len(text), 0)[0].count("needle") == 1
+    whole = "".join(f"{number:06}" for number in range(60_000))
+    text = exact_text([whole])
+    for sought in (whole[63_000:70_000], whole[63_990:64_040]):
+        through(search, text, sought)
+        ((start, end),) = search.hits
+        assert Seams(text[start:end]).joined(0, end - start, 0)[0].endswith(sought[-20:])

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Path, places, waiting
+from lineclear.core.inbox.secrets import Path
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
@@ -118,8 +118,8 @@ class CallTab(QWidget):
     # --- Secrets --------------------------------------------------------------------------------
 
     def _count_masked(self, prepared: Prepared) -> None:
-        self._masked = sum(1 for _place in places(prepared.masked))
-        self._waiting = waiting(prepared.masked)
+        self._masked = len(prepared.masked_places)
+        self._waiting = [path for path, text in prepared.masked_places if not text.may_stay]
 
     def masked_waiting(self) -> list[Path]:
         """The places still masked that must be shown before an approval."""
@@ -165,7 +165,7 @@ class CallTab(QWidget):
 
     def _list_masked(self) -> None:
         """Say under the note what is masked, where the text has no place to show it."""
-        masked = [] if self._prepared is None else list(places(self._prepared.masked))
+        masked = [] if self._prepared is None else list(self._prepared.masked_places)
         # Those that must be shown are named first: there is not a button for each.
         masked.sort(key=lambda one: one[1].may_stay)
         self.masked.list_places(masked)

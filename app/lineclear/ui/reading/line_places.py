@@ -34,6 +34,10 @@ class LinePlaces:
         """The number of the line that a character is of."""
         return max(0, bisect_right(self._starts, offset) - 1)
 
+    def line_of(self, block: int) -> int:
+        """The number of the line that a block is of."""
+        return max(0, bisect_right(self._blocks, block) - 1)
+
     def start(self, line: int) -> int:
         """Where a line begins in the text."""
         return self._starts[line]

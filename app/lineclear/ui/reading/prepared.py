@@ -12,7 +12,7 @@ from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.secrets import Path, at, mask, places
+from lineclear.core.inbox.secrets import Masked, Path, at, mask, places
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
@@ -63,8 +63,12 @@ class Prepared:
     """The run's checkpoints besides the call."""
     masked: Json = MISSING
     """The arguments that run, without their secrets: what fields show."""
+    masked_places: tuple[tuple[Path, Masked], ...] = ()
+    """Where something is masked in those, in their order."""
     asked: Json = MISSING
     """The arguments asked, without their secrets."""
+    asked_places: tuple[tuple[Path, Masked], ...] = ()
+    """Where something is masked in those."""
     was: Mapping[Path, Json] = field(default_factory=dict)
     """By place that differs: what was asked there where an operator changed it, else what the call
     approved last had there; MISSING where nothing stood. Without secrets."""
@@ -105,6 +109,7 @@ class Prepared:
             given_text="",
             lines=lines,
             masked=self.asked,
+            masked_places=self.asked_places,
             was=self.was_approved,
             spans={},
             field_spans={},
@@ -122,12 +127,15 @@ class Prepared:
         """The same reading with the secrets at some places open."""
         masked = mask(self.shown, shown=shown, last=self.last)
         text = exact_text(masked)
-        lines = text.count("\n") + 1
+        made = replace(
+            self,
+            masked=masked,
+            masked_places=tuple(places(masked)),
+            lines=text.count("\n") + 1,
+        )
         if self.changed:
-            made = replace(self, masked=masked, lines=lines, given_text=text)
-        else:
-            made = replace(self, masked=masked, lines=lines, text=text)
-        return made.coloured()
+            return replace(made, given_text=text).coloured()
+        return replace(made, text=text).coloured()
 
     def coloured(self) -> Prepared:
         """The same reading with the colours of what looks like a program's text."""
@@ -185,10 +193,13 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
     given_text = "" if given is MISSING else exact_text(masked)
     open_raw = raw_text(detail.raw)
     raw = raw_text(detail.raw, masked=True, secrets=_written(arguments, asked))
+    asked_places = tuple(places(asked))
     return replace(
         made,
         masked=masked,
+        masked_places=asked_places if masked is asked else tuple(places(masked)),
         asked=asked,
+        asked_places=asked_places,
         was=was,
         was_approved=was_approved,
         text=text,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_right
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lineclear.ui.reading.seams import Seams
 from lineclear.ui.reading.shown_text import escaped
 
 SLICE = 64_000
@@ -30,6 +32,8 @@ def _pattern(words: str) -> re.Pattern[str]:
 class Search(QObject):
     """Finds all places of some words in one text, whatever their case.
 
+    Where a long line is cut to be shown, what stands on both sides of the cut is found as one.
+
     Signals:
         progressed: more was found, or the end was reached.
     """
@@ -45,6 +49,7 @@ class Search(QObject):
         self._wanted: re.Pattern[str] | None = None
         self._length = 0
         self._at = 0
+        self._seams = Seams("")
         self._turn = QTimer(self)
         self._turn.setInterval(0)
         self._turn.timeout.connect(self._search)
@@ -57,6 +62,7 @@ class Search(QObject):
         self._wanted = _pattern(words)
         self._length = len(escaped(words))
         self._at = 0
+        self._seams = Seams(text)
         self.done = not words
         if words:
             self._turn.start()
@@ -65,7 +71,7 @@ class Search(QObject):
     def stop(self) -> None:
         """Search no further."""
         self._turn.stop()
-        self._text = ""
+        self._forget()
         self.done = True
 
     def _search(self) -> None:
@@ -74,18 +80,29 @@ class Search(QObject):
             self._slice()
         if self.done:
             self._turn.stop()
-            self._text = ""
+            self._forget()
         self.progressed.emit()
+
+    def _forget(self) -> None:
+        self._text = ""
+        self._seams = Seams("")
 
     def _slice(self) -> None:
         assert self._wanted is not None
-        end = min(len(self._text), self._at + SLICE)
-        # A hit that begins in this slice may end in the next one.
-        room = min(len(self._text), end + self._length - 1)
         start = max(self._at, self.hits[-1][1] if self.hits else 0)
-        for found in self._wanted.finditer(self._text, start, room):
-            if found.start() >= end:
+        end = max(start, min(len(self._text), self._at + SLICE))
+        # A hit that begins in this slice may end in the next one.
+        whole, cuts = self._seams.joined(start, end, self._length - 1)
+        for found in self._wanted.finditer(whole):
+            first, last = _back(cuts, found.start()), _back(cuts, found.end() - 1) + 1
+            if first >= end:
                 break
-            self.hits.append(found.span())
+            self.hits.append((first, last))
         self._at = end
         self.done = end >= len(self._text) or len(self.hits) >= MOST
+
+
+def _back(cuts: list[tuple[int, int]], place: int) -> int:
+    """Where a character of joined lines stands in the text itself."""
+    number = bisect_right(cuts, place, key=lambda cut: cut[0]) - 1
+    return place + cuts[number][1]

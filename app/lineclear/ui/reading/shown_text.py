@@ -200,4 +200,6 @@ def _scalar(value: Json) -> str:
             for piece in value.pieces
         )
         return shown if value.whole else f'"{shown}"'
+    if type(value) is int:
+        return str(value)
     return visible_line(jsontext.compact(value).decode("utf-8"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -42,8 +43,8 @@ ROUNDING = 2
 """Pixels of a line that may be out of view and it is still whole."""
 RESERVE = 1
 """Cells of each line that stay empty: a mark may be wider than the cell it is counted as."""
-MARKED_AROUND = 150
-"""Hits that are marked before the one that is gone to, and after it."""
+MARKED_AT_MOST = 500
+"""Hits that are marked of those in view."""
 UNBROKEN = 1_000_000
 """Cells of a line that is not broken."""
 TURN_S = 0.012
@@ -121,12 +122,16 @@ class TextView(QPlainTextEdit):
         self._lines = LinePlaces()
         self._hits: Sequence[tuple[int, int]] = ()
         self._hit = -1
+        self._cuts: tuple[int, str, list[tuple[int, int]]] | None = None
+        """Where the line that was looked at last begins, its text, and where that is broken."""
         self._sought: tuple[int, int] | None = None
         """A place to go to as soon as it is put in."""
         self._text = ""
         self._put = 0
         self._below = 0
         self._columns = 0
+        self._font = ""
+        """The font that lines are broken for."""
         self._widest = 0
         self._goes_on: dict[int, int] = {}
         """Blocks that go on with the line above, and how much of each is margin."""
@@ -141,6 +146,7 @@ class TextView(QPlainTextEdit):
         self._more.setSingleShot(True)
         self._more.setInterval(0)
         self._more.timeout.connect(self._piece)
+        self.verticalScrollBar().valueChanged.connect(self._mark_again)
 
     def _marking(self, document: QTextDocument) -> TokenHighlighter:
         """What marks the text in a document of this view."""
@@ -153,6 +159,7 @@ class TextView(QPlainTextEdit):
             self._forget_hits()
         self._spans = spans or {}
         self._lines.clear()
+        self._cuts = None
         self._highlighter.spans = {}
         self._text = text
         self._put = 0
@@ -174,6 +181,7 @@ class TextView(QPlainTextEdit):
         self._more.stop()
         self._forget_hits()
         self._lines.cut(block)
+        self._cuts = None
         kept = {n: spans for n, spans in self._highlighter.spans.items() if n < block}
         self._highlighter.spans = kept
         cursor = QTextCursor(self.document().findBlockByNumber(block))
@@ -211,6 +219,7 @@ class TextView(QPlainTextEdit):
             self._again.start()
         if not self.complete():
             self._more.start()
+        self._mark_again()
 
     def _piece(self) -> None:
         began = time.perf_counter()
@@ -250,13 +259,19 @@ class TextView(QPlainTextEdit):
         # The style's paddings and borders are outside the viewport.
         wide = self.maximumViewportSize().width() - self.verticalScrollBar().sizeHint().width()
         free = wide - 2 * self.document().documentMargin()
-        cell = _advance(self.font().key(), "0")
+        self._font = self.font().key()
+        cell = _advance(self._font, "0")
         return max(wrapping.COLUMNS_LEAST, int(free / cell) - RESERVE)
 
     def _cells(self, character: str) -> float:
         """How many cells a character takes."""
-        font = self.font().key()
-        return _advance(font, character) / _advance(font, "0")
+        return _advance(self._font, character) / _advance(self._font, "0")
+
+    def _breaks(self, line: str) -> list[tuple[int, int]]:
+        """Where a line is broken: from and to which character each piece goes."""
+        if not self._wrap:
+            return [(0, len(line))]
+        return wrapping.breaks(line, self._columns, self._cells)
 
     def _broken(self, piece: str) -> str:
         """Whole lines broken to fit, and notes which blocks go on and which are flagged."""
@@ -273,7 +288,7 @@ class TextView(QPlainTextEdit):
             self._widest = max(self._widest, len(line) if line.isascii() else 4 * len(line))
             places = flagged.places(line) if odd else []
             before = wrapping.hang(line, self._columns)
-            cuts = wrapping.breaks(line, self._columns, self._cells)
+            cuts = self._breaks(line)
             if (spans := self._spans.get(len(self._lines) - 1)) is not None:
                 self._colour(block, spans, cuts, len(before))
             for start, end in cuts:
@@ -343,11 +358,30 @@ class TextView(QPlainTextEdit):
             lines = self.viewport().height() // self.fontMetrics().height()
             bar.setValue(max(0, cursor.block().firstLineNumber() - min(4, lines // 3)))
 
+    def _mark_again(self) -> None:
+        """Other lines are in view."""
+        if self._hits:
+            self._mark_hits()
+
+    def _in_view(self) -> tuple[int, int]:
+        """From and to which character of the text lines are in view."""
+        if not len(self._lines):
+            return 0, 0
+        first = self._lines.line_of(self.firstVisibleBlock().blockNumber())
+        bottom = self.cursorForPosition(self.viewport().rect().bottomRight())
+        after = self._lines.line_of(bottom.blockNumber()) + 1
+        end = self._lines.start(after) if after < len(self._lines) else self._put
+        return self._lines.start(first), end
+
     def _mark_hits(self) -> None:
-        near = max(0, self._hit - MARKED_AROUND)
+        """Mark those in view: to mark thousands that nobody sees would take its time."""
+        first, last = self._in_view()
+        near = bisect_left(self._hits, (first, 0))
+        if near and self._hits[near - 1][1] > first:
+            near -= 1
         marked = []
-        for number, (start, end) in enumerate(self._hits[near : near + 2 * MARKED_AROUND], near):
-            if end > self._put:
+        for number, (start, end) in enumerate(self._hits[near : near + MARKED_AT_MOST], near):
+            if end > self._put or start >= last:
                 break
             selection = QTextEdit.ExtraSelection()
             selection.cursor = self._selecting(start, end)
@@ -365,10 +399,13 @@ class TextView(QPlainTextEdit):
     def _position(self, offset: int) -> int:
         """Where a character of the text stands in the document."""
         line = self._lines.line_at(offset)
-        column = offset - self._lines.start(line)
-        stop = self._text.find("\n", self._lines.start(line))
-        text = self._text[self._lines.start(line) : stop if stop >= 0 else len(self._text)]
-        cuts = wrapping.breaks(text, self._columns, self._cells)
+        begins = self._lines.start(line)
+        column = offset - begins
+        if self._cuts is None or self._cuts[0] != begins:
+            stop = self._text.find("\n", begins)
+            text = self._text[begins : stop if stop >= 0 else len(self._text)]
+            self._cuts = (begins, text, self._breaks(text))
+        _, text, cuts = self._cuts
         number = next((n for n, (_, end) in enumerate(cuts) if column < end), len(cuts) - 1)
         block = self.document().findBlockByNumber(self._lines.block(line) + number)
         margin = self._goes_on.get(block.blockNumber(), 0)

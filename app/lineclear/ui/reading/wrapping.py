@@ -16,6 +16,7 @@ GOES_ON = "    \u2506 "
 COLUMNS_LEAST = 24
 _GUTTERED = re.compile(" *(?:\u2502|\u2506) ")
 _BLANKS = re.compile(" *")
+_NOT_ONE_CELL = re.compile("[^ -~]")
 
 
 def hang(line: str, columns: int = 80) -> str:
@@ -64,9 +65,13 @@ def _reach(line: str, start: int, room: int, cells: Callable[[str], float]) -> i
     end = min(start + room, len(line))
     if line[start:end].isascii():
         return end
-    used = 0.0
-    for place in range(start, end):
-        used += 1 if " " <= line[place] <= "~" else cells(line[place])
-        if used > room:
+    # Of most lines nearly all characters take one cell each: only the others are looked at.
+    left = float(room)
+    for found in _NOT_ONE_CELL.finditer(line, start, end):
+        place = found.start()
+        if place - start > left:
+            break
+        left -= cells(line[place]) - 1
+        if place - start + 1 > left:
             return place
-    return end
+    return min(end, start + int(left))
