@@ -8,11 +8,12 @@ import pytest
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.deciding import take_back
 from lineclear.core.inbox.launch import relaunch, run_claimed
-from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.scan import Scanner, read_detail, scan_once
 from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.records import Revocation, Revoked, new_nonce
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from tests import badinputs
@@ -84,3 +85,39 @@ def test_its_results_are_removed_once_it_is_seen_to_have_lapsed(source):
     assert '"approved"' in results.read_text()
     until(lambda: waiting(settings)[0].state is State.LAPSED)
     assert not list(ledger.glob("*.results.json"))
+
+
+def test_they_are_removed_too_where_the_checkpoint_went_before(source):
+    path = left(source)
+    settings = command(source, "-c", "print('ran')")
+    (row,) = waiting(settings)
+    approve(row, 3.0)
+    ledger = row.store / ".approvals"
+    scanner = Scanner(settings)
+    list(scanner.scan_source(settings.sources[0]))
+    path.unlink()
+    list(scanner.scan_source(settings.sources[0]))
+    # Whoever took the checkpoint away may be about to take them as well.
+    assert len(list(ledger.glob("*.results.json"))) == 1
+
+    def removed():
+        list(scanner.scan_source(settings.sources[0]))
+        return not list(ledger.glob("*.results.json"))
+
+    until(removed)
+
+
+def test_a_taking_back_that_was_cut_short_is_finished_where_the_checkpoint_is_gone(source):
+    path = left(source)
+    settings = command(source, "-c", "print('ran')")
+    (row,) = waiting(settings)
+    approve(row, 900.0)
+    revoked = Revoked(
+        v=1, nonce=new_nonce(), revoked=Revocation(by=this_person("bob"), at=read_now().wall)
+    )
+    with Store.open(row.store) as store:
+        store.commit("start", None, row.id, revoked.encode())
+    path.unlink()
+    (gone,) = scan_once(settings, settings.sources, every_closed=True)
+    assert (gone.state, gone.outcome, gone.closed) == (State.DONE, "withdrawn", True)
+    assert not list((row.store / ".approvals").glob("*.results.json"))

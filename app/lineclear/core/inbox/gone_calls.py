@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
+from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.observing import observed
 from lineclear.core.inbox.rowbuilding import Call, Circumstances, Look, row_of
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.ledger import handover
+from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.outcome import settle_revoked
+from lineclear.core.ledger.records import Revoked
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
+log = logging.getLogger(__name__)
 GONE = "gone"
 ASKED_ANEW = "asked_anew"
+_GONE = "Its program removed this call or wrote it anew"
+_ANEW = "All calls of its run are asked anew"
 _VOID = frozenset({State.APPROVED, State.LAPSED})
 _OVER = frozenset({State.DENIED, State.EXPIRED})
 
@@ -22,19 +31,39 @@ def gone_call(
     """Give a call that its program removed or rewrote, from the bytes that were committed.
 
     Nothing is left that an answer could change, unless it runs or may have run: what was approved
-    is withdrawn. ASKED_ANEW are the digests of files whose calls stand at a later attempt. None
-    where there is nothing to tell.
+    is withdrawn, and results that nothing may run on are removed. ASKED_ANEW are the digests of
+    files whose calls stand at a later attempt. None where there is nothing to tell.
     """
     records, how = observed(store, (None, aid), look)
     told = (records.decision, records.start, records.outcome)
     if told == (None, None, None) and not records.damaged:
         # Committed for a decision that never came.
         return None
+    shown = records.request
+    anew = shown is not None and shown.sha256 in asked_anew
+    if shown is not None and not anew and _void(store, shown, records, how.state):
+        records, how = observed(store, (None, aid), look)
     row = row_of(settings, look, records, how, Circumstances())
     if how.state in _VOID:
-        code, why = GONE, "Its program removed this call or wrote it anew"
-        if row.sha256 in asked_anew:
-            code, why = ASKED_ANEW, "All calls of its run are asked anew"
+        code, why = (ASKED_ANEW, _ANEW) if anew else (GONE, _GONE)
         reason = f"{why}, so nothing runs on this decision."
         row = replace(row, state=State.WITHDRAWN, reason_code=code, reason=reason)
+    elif how.state is State.DENIED and anew:
+        row = replace(row, reason_code=ASKED_ANEW, reason=f"{_ANEW}, so nobody is told of it.")
     return Call(replace(row, closed=row.closed or how.state in _VOID | _OVER), records)
+
+
+def _void(store: Store, shown: Shown, records: CallRecords, state: State) -> bool:
+    """Finish a taking back that was cut short, remove results that lapsed; True: look again."""
+    revoked = records.start if state is State.WITHDRAWN else None
+    if state is not State.LAPSED and not isinstance(revoked, Revoked):
+        return False
+    try:
+        handover.void_results(store, shown)
+        if isinstance(revoked, Revoked):
+            settle_revoked(store, shown, revoked)
+    except LineclearError as why:
+        # They are void all the same, and the next look tries again.
+        log.warning("What is void is not removed yet: %s", why.sentence)
+        return False
+    return isinstance(revoked, Revoked)

@@ -397,7 +397,7 @@ class StoreReader:
                 continue
             call = gone_call(self.settings, store, look, aid, asked_anew)
             if call is not None:
-                if call.row.closed:
+                if call.row.closed and not _lapses(call.row, look.now.wall):
                     known[call_id] = (names[call_id], call.row)
                 yield call
 
@@ -416,6 +416,11 @@ def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:
             yield row.expires_at
         if row.asked_at is not None:
             yield row.asked_at + OLD_AFTER + timedelta(seconds=1)
+
+
+def _lapses(row: Row, now: datetime) -> bool:
+    """Tell whether time will change a closed call: its results are removed once it lapses."""
+    return row.outcome is None and row.lapses_at is not None and row.lapses_at > now
 
 
 def _lock_of(place: Place) -> LockState:
