@@ -21,6 +21,7 @@ from lineclear.core.inbox.history.recorder import News
 from lineclear.core.inbox.history.search import Bucket, Cursor, Page, Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.rows import path_text
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.frame.bars import Strip
 from lineclear.ui.history import told
@@ -35,8 +36,8 @@ from lineclear.ui.tasks import Tasks
 TYPED_MS: Final = 150
 NEWS_MS: Final = 400
 JUST_NOW_S: Final = 60.0
-NOTHING: Final = "Nothing was decided yet. What is decided from now on is kept here."
-NO_MATCH: Final = "No call matches. Esc clears the search."
+NOTHING: Final = _("Nothing was decided yet. What is decided from now on is kept here.")
+NO_MATCH: Final = _("No call matches. Esc clears the search.")
 
 
 class HistoryDesk(QObject):
@@ -70,7 +71,7 @@ class HistoryDesk(QObject):
         self.page = HistoryPage(look)
         self.detail = Detail()
         self.side = Side(pane, self.detail)
-        self.strip = Strip("", "historyTold", ("closeHistoryTold", "OK", self._close_strip))
+        self.strip = Strip("", "historyTold", ("closeHistoryTold", _("OK"), self._close_strip))
         self.strip.hide()
         self.shown = False
         self._reader = HistoryReader(tasks, path)
@@ -162,10 +163,13 @@ class HistoryDesk(QObject):
         self.page.show_newer(there=False)
         query = self.query(with_gaps=True)
         if query.wrong:
-            self._nothing(f"Not understood: {visible_line(' '.join(query.wrong), 200)}", "care")
+            self._nothing(
+                _("Not understood: {wrong}").format(wrong=visible_line(" ".join(query.wrong), 200)),
+                "care",
+            )
             return
-        self._tasks.start(self._find(query), name="look into the history")
-        self._tasks.start(self._add_up(), name="add up the history")
+        self._tasks.start(self._find(query), name=_("look into the history"))
+        self._tasks.start(self._add_up(), name=_("add up the history"))
 
     async def _find(self, query: Query) -> None:
         def first(search: Search) -> tuple[Page, dict[tuple[str, int], Gap], str]:
@@ -188,7 +192,7 @@ class HistoryDesk(QObject):
             self.page.table.choose(kept)
 
     def _more(self, after: Cursor) -> None:
-        self._tasks.start(self._read_on(after), name="read on in the history")
+        self._tasks.start(self._read_on(after), name=_("read on in the history"))
 
     async def _read_on(self, after: Cursor) -> None:
         query = self._query
@@ -307,7 +311,7 @@ class HistoryDesk(QObject):
             self.detail.show_event(told.event(entry, datetime.now(UTC), self._gaps, host))
         else:
             self._show_record(entry, ())
-            self._tasks.start(self._read_course(entry), name="read a call's course")
+            self._tasks.start(self._read_course(entry), name=_("read a call's course"))
 
     def _turn_side(self, record: bool) -> None:
         """Read a call that is still in a store as it stands there, or as it is recorded."""
@@ -356,8 +360,8 @@ class HistoryDesk(QObject):
                 self._tasks, self.query(), self._count, self.page.window(), path=self._path
             ).open()
         elif action == "verify":
-            self.page.show_verdict("Verifying\u2026", "muted")
-            self._tasks.start(self._verify(), name="verify the history")
+            self.page.show_verdict(_("Verifying\u2026"), "muted")
+            self._tasks.start(self._verify(), name=_("verify the history"))
         else:
             self._ask_other()
 
@@ -379,22 +383,24 @@ class HistoryDesk(QObject):
             return
         self._verified_at = None
         said = self.page.verdict.text()
-        when = f"checked at {words.clock(at, datetime.now(UTC))}"
+        when = _("checked at {at}").format(at=words.clock(at, datetime.now(UTC)))
         self.page.verdict.setText(said.replace("checked now", when))
 
     def _ask_other(self) -> None:
-        dialog = QFileDialog(self.page.window(), "Take in another history", str(Path.home()))
+        dialog = QFileDialog(self.page.window(), _("Take in another history"), str(Path.home()))
         dialog.setObjectName("mergeHistory")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Histories (*.db)", "All files (*)"])
+        dialog.setNameFilters([_("Histories (*.db)"), _("All files (*)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda path: self.merge(Path(path)))
         dialog.open()
 
     def merge(self, other: Path) -> None:
         """Take another history in, once its chains are verified."""
-        self.page.show_verdict(f"Verifying {visible_line(path_text(other), 80)}\u2026", "muted")
-        self._tasks.start(self._merge(other), name="take in a history")
+        self.page.show_verdict(
+            _("Verifying {other}\u2026").format(other=visible_line(path_text(other), 80)), "muted"
+        )
+        self._tasks.start(self._merge(other), name=_("take in a history"))
 
     async def _merge(self, other: Path) -> None:
         days = self._days()
@@ -409,10 +415,12 @@ class HistoryDesk(QObject):
             self.page.show_verdict(why.sentence, "stop")
             return
         whose = ", ".join(origin[:8] for origin in merged.origins)
-        count = words.count(merged.rows, "row")
-        said = f"{count} of {whose} taken in; the chain was intact."
+        count = counted("{n} row", "{n} rows", merged.rows)
+        said = _("{count} of {whose} taken in; the chain was intact.").format(
+            count=count, whose=whose
+        )
         if not merged.rows:
-            said = "Nothing new: all its rows are here."
+            said = _("Nothing new: all its rows are here.")
         self._verified_at = None
         self.page.show_verdict(said, "ok")
         self.look()

@@ -13,24 +13,25 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, instant, person_text
+from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.history import told
 from lineclear.ui.history.told import Column
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
-HINT = "Select a row: what was decided, what was seen of it, and how it ended."
+HINT = _("Select a row: what was decided, what was seen of it, and how it ended.")
 _LABELS = 104
 """Pixels of the column of names."""
 _BREAK = "\u2028"
 """Ends a line in a label; one of the call's own is a token by then."""
 _HANDS = {
-    "key": "by key",
-    "click": "by click",
-    "assistive": "by an assistive press",
-    "notification": "from a notification",
-    "batch": "together with others",
-    "standing": "by a standing word",
-    "cli": "in a terminal",
+    "key": _("by key"),
+    "click": _("by click"),
+    "assistive": _("by an assistive press"),
+    "notification": _("from a notification"),
+    "batch": _("together with others"),
+    "standing": _("by a standing word"),
+    "cli": _("in a terminal"),
 }
 
 
@@ -67,20 +68,22 @@ def _decided(fact: Fact, now: datetime) -> Iterator[Line]:
     person = fact.verdict in told.PEOPLE
     said = told.VERDICTS.get(fact.verdict, visible_line(fact.verdict, 40))
     if person:
-        said += f" by {person_text(fact.by_name, fact.by_uid)}"
+        said += _(" by {who}").format(who=person_text(fact.by_name, fact.by_uid))
         if fact.by_host:
-            said += f" on {visible_line(fact.by_host, 80)}"
+            said += _(" on {host}").format(host=visible_line(fact.by_host, 80))
     hand = _HANDS.get(fact.through or "", visible_line(fact.through or "", 40))
-    yield Line("Decided", f"{said}{f', {hand}' if hand else ''}")
-    yield Line("At", _clock(fact.at, now))
+    yield Line(_("Decided"), f"{said}, {hand}" if hand else said)
+    yield Line(_("At"), _clock(fact.at, now))
     asked = "" if fact.asked_at is None else _clock(fact.asked_at, now)
     if asked and fact.took_ms is not None:
-        asked += f", decided after {words.duration(fact.took_ms / 1000)}"
-    yield Line("Asked", asked)
+        asked += _(", decided after {length}").format(length=words.duration(fact.took_ms / 1000))
+    yield Line(_("Asked"), asked)
     if fact.found and person:
-        yield Line("Recorded", "found in the ledger: decided elsewhere, or while nobody watched")
-    yield Line("Reason", visible(fact.reason or "").text)
-    yield Line("Note", visible(fact.note or "").text)
+        yield Line(
+            _("Recorded"), _("found in the ledger: decided elsewhere, or while nobody watched")
+        )
+    yield Line(_("Reason"), visible(fact.reason or "").text)
+    yield Line(_("Note"), visible(fact.note or "").text)
 
 
 def _seen(fact: Fact) -> Iterator[Line]:
@@ -88,33 +91,33 @@ def _seen(fact: Fact) -> Iterator[Line]:
         return
     tab = f"part: {visible_line(fact.tab, 40)}" if fact.tab else ""
     parts = (told.on_screen(fact), tab)
-    yield Line("On screen", " \u00b7 ".join(part for part in parts if part))
+    yield Line(_("On screen"), " \u00b7 ".join(part for part in parts if part))
     if fact.end_seen is not None:
-        seen = "had been in view" if fact.end_seen else "had not been in view"
-        yield Line("Its end", seen, "" if fact.end_seen else "care")
-    for name, codes in (("Warnings", fact.warnings), ("In spite of", fact.despite)):
+        seen = _("had been in view") if fact.end_seen else _("had not been in view")
+        yield Line(_("Its end"), seen, "" if fact.end_seen else "care")
+    for name, codes in ((_("Warnings"), fact.warnings), (_("In spite of"), fact.despite)):
         sentences = [visible_line(words.warning(code), 200) for code in (codes or "").split()]
         yield Line(name, "\n".join(sentences), "care")
 
 
 def _ended(fact: Fact, now: datetime) -> Iterator[Line]:
     if fact.ended is None:
-        yield Line("Ended", "not yet, as far as is known")
+        yield Line(_("Ended"), _("not yet, as far as is known"))
         return
     said = told.ENDED.get(fact.ended, visible_line(fact.ended, 40))
     if fact.ended_by:
-        said += f" by {visible_line(fact.ended_by, 80)}"
+        said += _(" by {who}").format(who=visible_line(fact.ended_by, 80))
     if fact.ended_at:
-        said += f" at {_clock(fact.ended_at, now)}"
+        said += _(" at {time}").format(time=_clock(fact.ended_at, now))
     if fact.ran_ms is not None:
-        said += f", ran for {words.took(fact.ran_ms)}"
-    yield Line("Ended", said, told.TONES.get(fact.ended, ""))
-    yield Line("Outcome", visible(fact.preview or "").text, mono=True)
+        said += _(", ran for {length}").format(length=words.took(fact.ran_ms))
+    yield Line(_("Ended"), said, told.TONES.get(fact.ended, ""))
+    yield Line(_("Outcome"), visible(fact.preview or "").text, mono=True)
 
 
 def _call(fact: Fact) -> Iterator[Line]:
-    given = "Answer" if fact.verdict == "result" else "Arguments given"
-    yield Line("Arguments", _pretty(fact.arguments), mono=True)
+    given = _("Answer") if fact.verdict == "result" else _("Arguments given")
+    yield Line(_("Arguments"), _pretty(fact.arguments), mono=True)
     yield Line(given, _pretty(fact.given), mono=True)
 
 
@@ -124,30 +127,39 @@ def _course(course: Sequence[Entry], now: datetime) -> Iterator[Line]:
         fact = each.fact
         match fact.kind:
             case Kind.DECISION:
-                what = told.VERDICTS.get(fact.verdict or "", "Decided")
+                what = told.VERDICTS.get(fact.verdict or "", _("Decided"))
             case Kind.UNCERTAIN:
-                what = "Its process died: it may have run"
+                what = _("Its process died: it may have run")
             case Kind.LATE:
-                what = "A second outcome, which contradicts the first"
+                what = _("A second outcome, which contradicts the first")
             case _:
-                what = told.ENDED.get(fact.ended or "", "Ended")
+                what = told.ENDED.get(fact.ended or "", _("Ended"))
         recorded = _clock(each.recorded_at, now)
-        found = " \u00b7 found" if fact.found else ""
-        steps.append(f"{what} \u00b7 recorded {recorded}{found}")
+        found = _(" \u00b7 found") if fact.found else ""
+        steps.append(
+            _("{what} \u00b7 recorded {recorded}{found}").format(
+                what=what, recorded=recorded, found=found
+            )
+        )
     if len(steps) > 1:
-        yield Line("How it went", "\n".join(dict.fromkeys(steps)))
+        yield Line(_("How it went"), "\n".join(dict.fromkeys(steps)))
 
 
 def _where(entry: Entry, own: bool, now: datetime) -> Iterator[Line]:
     fact = entry.fact
-    yield Line("Agent", visible_line(fact.agent or "", 200))
-    yield Line("Store", visible_line(fact.store or "", 1000), mono=True)
-    yield Line("Call", visible_line(fact.call or "", 80), mono=True)
-    yield Line("Digest", visible_line(fact.digest or "", 80), mono=True)
-    whose = "" if own else f" of {visible_line(entry.origin, 40)[:8]}"
+    yield Line(_("Agent"), visible_line(fact.agent or "", 200))
+    yield Line(_("Store"), visible_line(fact.store or "", 1000), mono=True)
+    yield Line(_("Call"), visible_line(fact.call or "", 80), mono=True)
+    yield Line(_("Digest"), visible_line(fact.digest or "", 80), mono=True)
+    whose = "" if own else _(" of {origin}").format(origin=visible_line(entry.origin, 40)[:8])
     recorded = _clock(entry.recorded_at, now)
-    yield Line("Row", f"{entry.seq:,}{whose}, recorded {recorded}")
-    yield Line("Its hash", entry.hash.hex(), mono=True)
+    yield Line(
+        _("Row"),
+        _("{seq:,}{whose}, recorded {recorded}").format(
+            seq=entry.seq, whose=whose, recorded=recorded
+        ),
+    )
+    yield Line(_("Its hash"), entry.hash.hex(), mono=True)
 
 
 def _clock(text: str, now: datetime) -> str:
@@ -171,7 +183,9 @@ def _facts(entry: Entry, now: datetime) -> str:
     who = told.by(entry.fact)
     decided = told.text(entry, Column.DECIDED, now)
     agent, at = told.text(entry, Column.AGENT, now), told.text(entry, Column.TIME, now)
-    return " \u00b7 ".join((agent, f"{decided} by {who}" if who else decided, at))
+    return " \u00b7 ".join(
+        (agent, _("{decided} by {who}").format(decided=decided, who=who) if who else decided, at)
+    )
 
 
 class Detail(QWidget):
@@ -180,7 +194,7 @@ class Detail(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("readingPane")
-        self.setAccessibleName("A row of the history")
+        self.setAccessibleName(_("A row of the history"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.title = WholeLabel(name="historyTitle")
         self.title.setFont(theme.title_font())
@@ -189,7 +203,7 @@ class Detail(QWidget):
         self.facts.setProperty("tone", "muted")
         self.scroll_area = QScrollArea()
         self.scroll_area.setObjectName("historyDetail")
-        self.scroll_area.setAccessibleName("All that the row says")
+        self.scroll_area.setAccessibleName(_("All that the row says"))
         self.scroll_area.setFrameShape(QFrame.Shape.NoFrame)
         self.scroll_area.setWidgetResizable(True)
         self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -216,7 +230,7 @@ class Detail(QWidget):
 
     def show_call(self, entry: Entry, course: Sequence[Entry], now: datetime, *, own: bool) -> None:
         """Show a call's row; COURSE: every row about it."""
-        self.title.setText(visible_line(entry.fact.tool or "A call", 400))
+        self.title.setText(visible_line(entry.fact.tool or _("A call"), 400))
         self.facts.setText(_facts(entry, now))
         self._fill(lines(entry, course, own, now))
 

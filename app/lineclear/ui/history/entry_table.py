@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.history.entry import Entry
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.history import told
 from lineclear.ui.history.entry_model import EntryModel, Role
@@ -26,12 +27,12 @@ from lineclear.ui.history.told import HEADINGS, Column
 Index = QModelIndex | QPersistentModelIndex
 _WIDEST: Final = {
     Column.TIME: "29 Nov 14:03",
-    Column.DECIDED: "Withdrawn",
+    Column.DECIDED: _("Withdrawn"),
     Column.BY: "operator",
     Column.AGENT: "refund-bot-2",
-    Column.ENDED: "May have run",
-    Column.ON_SCREEN: "On screen",
-    Column.END: "not seen",
+    Column.ENDED: _("May have run"),
+    Column.ON_SCREEN: _("On screen"),
+    Column.END: _("not seen"),
 }
 """What gives a column its width."""
 _GIVEN_UP: Final = (
@@ -112,7 +113,7 @@ class EntryTable(RowView):
     def __init__(self, model: EntryModel, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("historyTable")
-        self.setAccessibleName("History")
+        self.setAccessibleName(_("History"))
         self._entries = model
         plain_table(self)
         self.setItemDelegate(EntryDelegate(look, self))

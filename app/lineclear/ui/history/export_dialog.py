@@ -26,12 +26,13 @@ from lineclear.core.inbox.history.exporting import Format
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.search import Search
 from lineclear.core.inbox.rows import path_text
-from lineclear.ui import theme, words
+from lineclear.language import _, counted
+from lineclear.ui import theme
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.tasks import Tasks
 
 NAMES: Final = {Format.CSV: "lineclear-history.csv", Format.JSONL: "lineclear-history.jsonl"}
-STOPPED: Final = "Stopped; nothing was written."
+STOPPED: Final = _("Stopped; nothing was written.")
 
 
 class ExportDialog(QDialog):
@@ -55,7 +56,7 @@ class ExportDialog(QDialog):
         """COUNT rows are what QUERY found; PATH is another history than this user's."""
         super().__init__(parent)
         self.setObjectName("exportHistory")
-        self.setWindowTitle("Export")
+        self.setWindowTitle(_("Export"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._tasks = tasks
         self._query = query
@@ -63,28 +64,32 @@ class ExportDialog(QDialog):
         self._path = path
         self._stop = False
         self.going = False
-        found = WholeLabel(f"{words.count(count, 'call')} that the search finds.")
-        self.csv = QRadioButton("CSV, for spreadsheets")
-        self.jsonl = QRadioButton("JSON Lines, for programs")
+        found = WholeLabel(
+            counted("{n} call that the search finds.", "{n} calls that the search finds.", count)
+        )
+        self.csv = QRadioButton(_("CSV, for spreadsheets"))
+        self.jsonl = QRadioButton(_("JSON Lines, for programs"))
         self.csv.setChecked(True)
         self.csv.toggled.connect(lambda _on: self._rename())
-        self.arguments = QCheckBox("Also arguments, answers and outcomes")
+        self.arguments = QCheckBox(_("Also arguments, answers and outcomes"))
         self.arguments.setObjectName("exportArguments")
-        note = WholeLabel("Secrets stay masked. No cell begins with what a spreadsheet computes.")
+        note = WholeLabel(
+            _("Secrets stay masked. No cell begins with what a spreadsheet computes.")
+        )
         note.setProperty("tone", "muted")
         note.setFont(theme.small_font())
         self.file = QLineEdit(str(Path.home() / NAMES[Format.CSV]))
         self.file.setObjectName("exportFile")
-        self.file.setAccessibleName("File to write")
+        self.file.setAccessibleName(_("File to write"))
         self.file.textChanged.connect(lambda _text: self._replaceable(there=False))
-        choose = self._button("Choose\u2026", "exportChoose", self._choose)
+        choose = self._button(_("Choose\u2026"), "exportChoose", self._choose)
         self.said = WholeLabel(name="exportSaid")
         self.replace = self._button(
-            "Replace it", "exportReplace", lambda: self._begin(replace=True)
+            _("Replace it"), "exportReplace", lambda: self._begin(replace=True)
         )
-        self.write = self._button("Export", "exportWrite", self._begin)
-        self.stop = self._button("Stop", "exportStop", self._stop_it)
-        self.leave = self._button("Close", "exportClose", self.reject)
+        self.write = self._button(_("Export"), "exportWrite", self._begin)
+        self.stop = self._button(_("Stop"), "exportStop", self._stop_it)
+        self.leave = self._button(_("Close"), "exportClose", self.reject)
         place = QHBoxLayout()
         place.addWidget(self.file, 1)
         place.addWidget(choose)
@@ -128,7 +133,7 @@ class ExportDialog(QDialog):
             self.file.setText(str(path.with_suffix(f".{self.format.value}")))
 
     def _choose(self) -> None:
-        dialog = QFileDialog(self, "Export to", self.file.text())
+        dialog = QFileDialog(self, _("Export to"), self.file.text())
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         # What stands there is asked about here, without a loop of its own.
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
@@ -144,9 +149,9 @@ class ExportDialog(QDialog):
         self.going, self._stop = True, False
         self._replaceable(there=False)
         self._show_going()
-        self._say(f"Writing {words.count(self._count, 'row')}\u2026", "muted")
+        self._say(counted("Writing {n} row\u2026", "Writing {n} rows\u2026", self._count), "muted")
         path = Path(self.file.text().strip()).expanduser()
-        self._tasks.start(self._write(path, replace=replace), name="export the history")
+        self._tasks.start(self._write(path, replace=replace), name=_("export the history"))
 
     async def _write(self, path: Path, *, replace: bool) -> None:
         to, arguments = self.format, self.arguments.isChecked()
@@ -173,7 +178,12 @@ class ExportDialog(QDialog):
             self._say(why.sentence, "muted" if why.code == "interrupted" else "stop")
             self._replaceable(there=why.code == "exists")
         else:
-            told = f"{rows:,} {'row' if rows == 1 else 'rows'} written to {path_text(path)}."
+            told = counted(
+                "{n:,} row written to {path}.",
+                "{n:,} rows written to {path}.",
+                rows,
+                path=path_text(path),
+            )
             self._say(visible_line(told, 1000), "ok")
         finally:
             self.going = False
@@ -181,11 +191,16 @@ class ExportDialog(QDialog):
 
     def _show_moved(self, rows: int) -> None:
         if self.going and not self._stop:
-            self._say(f"{min(rows, self._count):,} of {self._count:,}\u2026", "muted")
+            self._say(
+                _("{rows:,} of {count:,}\u2026").format(
+                    rows=min(rows, self._count), count=self._count
+                ),
+                "muted",
+            )
 
     def _stop_it(self) -> None:
         self._stop = True
-        self._say("Stopping\u2026", "muted")
+        self._say(_("Stopping\u2026"), "muted")
 
     def _show_going(self) -> None:
         self.stop.setVisible(self.going)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.history.query import Term
 from lineclear.core.inbox.history.search import Pivot
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator
 from lineclear.ui.history.entry_model import EntryModel
@@ -30,15 +31,22 @@ from lineclear.ui.history.pivot_table import PivotModel, PivotTable
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
 VIEWS: Final = {
+    None: _("Calls"),
+    Pivot.PERSON: _("People"),
+    Pivot.TOOL: _("Tools"),
+    Pivot.AGENT: _("Agents"),
+    Pivot.END: _("End seen"),
+}
+"""What the page shows: calls, or sums by one of these."""
+_IN_CODE: Final = {
     None: "Calls",
     Pivot.PERSON: "People",
     Pivot.TOOL: "Tools",
     Pivot.AGENT: "Agents",
-    Pivot.END: "End seen",
+    Pivot.END: "Endseen",
 }
-"""What the page shows: calls, or sums by one of these."""
-ACTIONS: Final = {"export": "Export\u2026", "verify": "Verify", "merge": "Merge\u2026"}
-PLACEHOLDER: Final = 'Search   by:ann  end:unseen  ended:failed  since:2d  "text"'
+ACTIONS: Final = {"export": _("Export\u2026"), "verify": _("Verify"), "merge": _("Merge\u2026")}
+PLACEHOLDER: Final = _('Search   by:ann  end:unseen  ended:failed  since:2d  "text"')
 WIDE: Final = 560
 """Pixels from which views and actions stand side by side; below, one button opens their menu."""
 
@@ -97,11 +105,11 @@ class HistoryPage(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("History")
+        self.setAccessibleName(_("History"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.search = SearchLine()
         self.search.setObjectName("historySearch")
-        self.search.setAccessibleName("Search the history")
+        self.search.setAccessibleName(_("Search the history"))
         self.search.setPlaceholderText(PLACEHOLDER)
         self.search.setClearButtonEnabled(True)
         self.model = EntryModel(self)
@@ -121,14 +129,14 @@ class HistoryPage(QWidget):
         for label in (self.count, self.verdict):
             label.setFont(theme.small_font(tabular=True))
             label.setProperty("tone", "muted")
-        self.newer = QPushButton("New rows \u00b7 Show", self.table.viewport())
+        self.newer = QPushButton(_("New rows \u00b7 Show"), self.table.viewport())
         self.newer.setObjectName("pill")
         self.newer.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.newer.clicked.connect(self.newer_wanted)
         self.newer.hide()
         self._views: dict[Pivot | None, QPushButton] = {}
         self._bar = self._make_bar()
-        self.more = _button("Calls \u25be", "historyMore")
+        self.more = _button(f"{VIEWS[None]} \u25be", "historyMore")
         self.more.clicked.connect(self._open_menu)
         self.more.hide()
         self._chips = QWidget()
@@ -147,7 +155,7 @@ class HistoryPage(QWidget):
         line.setSpacing(2)
         group = QButtonGroup(bar)
         for view, name in VIEWS.items():
-            button = _button(name, f"history{name.replace(' ', '')}", checkable=True)
+            button = _button(name, f"history{_IN_CODE[view]}", checkable=True)
             button.setChecked(view is None)
             button.clicked.connect(lambda _on, view=view: self.view_wanted.emit(view))
             group.addButton(button)
@@ -221,7 +229,7 @@ class HistoryPage(QWidget):
             chip = _button(f"{shown}  \u00d7", f"narrowing{place}")
             chip.setProperty("flat", False)
             chip.setProperty("chip", True)
-            chip.setAccessibleName(f"{told}: show all again")
+            chip.setAccessibleName(_("{told}: show all again").format(told=told))
             chip.clicked.connect(lambda _on, each=each: self.dropped.emit(each))
             self._chip_line.insertWidget(place, chip)
         self._chips.setVisible(bool(narrowings))

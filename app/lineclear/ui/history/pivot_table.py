@@ -19,6 +19,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QResizeEven
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lineclear.core.inbox.history.search import Bucket, Pivot
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.history import told
 from lineclear.ui.history.entry_table import RowView, paint_row, plain_table
@@ -26,14 +27,20 @@ from lineclear.ui.labels import tooltip
 
 Index = QModelIndex | QPersistentModelIndex
 NAMES: Final = {
-    Pivot.PERSON: "Person",
-    Pivot.TOOL: "Tool",
-    Pivot.AGENT: "Agent",
-    Pivot.END: "End of the call",
+    Pivot.PERSON: _("Person"),
+    Pivot.TOOL: _("Tool"),
+    Pivot.AGENT: _("Agent"),
+    Pivot.END: _("End of the call"),
 }
 HEADINGS: Final = (
-    "Calls", "Approved", "Denied", "Failed", "May have run", "End not seen", "On screen",
-)  # fmt: skip
+    _("Calls"),
+    _("Approved"),
+    _("Denied"),
+    _("Failed"),
+    _("May have run"),
+    _("End not seen"),
+    _("On screen"),
+)
 _GIVEN_UP: Final = (7, 4, 5, 3, 2, 6)
 """Columns in the order in which they give way; names and calls stay."""
 _CARE, _STOP = 6, 5
@@ -112,7 +119,7 @@ class PivotTable(RowView):
     def __init__(self, model: PivotModel, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("historyTotals")
-        self.setAccessibleName("Calls added up")
+        self.setAccessibleName(_("Calls added up"))
         self._model = model
         plain_table(self)
         self.setItemDelegate(PivotDelegate(look, self))

@@ -9,13 +9,14 @@ from typing import TypeVar
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.search import Search
+from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 
 T = TypeVar("T")
 
 
 def _stopped() -> LineclearError:
-    return LineclearError("The search was stopped.", code="interrupted")
+    return LineclearError(_("The search was stopped."), code="interrupted")
 
 
 class HistoryReader:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lineclear.language import _
 from lineclear.ui.frame.bars import separator
 
 
@@ -39,8 +40,8 @@ class Side(QWidget):
         line.setContentsMargins(8, 4, 8, 4)
         line.setSpacing(2)
         group = QButtonGroup(self)
-        self.call = self._button("As it stands", "showCall", record=False)
-        self.record = self._button("As recorded", "showRecord", record=True)
+        self.call = self._button(_("As it stands"), "showCall", record=False)
+        self.record = self._button(_("As recorded"), "showRecord", record=True)
         for button in (self.call, self.record):
             group.addButton(button)
             line.addWidget(button)

@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
 from lineclear.core.inbox.history.gaps import Gap
 from lineclear.core.inbox.history.search import Bucket
+from lineclear.language import _, counted
 from lineclear.ui import words
 
 
@@ -28,38 +29,38 @@ class Column(IntEnum):
 
 
 HEADINGS: Final = {
-    Column.TIME: "Time",
-    Column.TOOL: "Tool",
-    Column.DECIDED: "Decided",
-    Column.BY: "By",
-    Column.AGENT: "Agent",
-    Column.ENDED: "Ended",
-    Column.ON_SCREEN: "On screen",
-    Column.END: "End",
+    Column.TIME: _("Time"),
+    Column.TOOL: _("Tool"),
+    Column.DECIDED: _("Decided"),
+    Column.BY: _("By"),
+    Column.AGENT: _("Agent"),
+    Column.ENDED: _("Ended"),
+    Column.ON_SCREEN: _("On screen"),
+    Column.END: _("End"),
 }
 VERDICTS: Final = {
-    "approve": "Approved",
-    "modify": "Modified",
-    "deny": "Denied",
-    "result": "Answered",
-    "expired": "Expired",
-    "withdrawn": "Withdrawn",
+    "approve": _("Approved"),
+    "modify": _("Modified"),
+    "deny": _("Denied"),
+    "result": _("Answered"),
+    "expired": _("Expired"),
+    "withdrawn": _("Withdrawn"),
 }
 PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 """Verdicts that a person gave."""
 ENDED: Final = {
-    "ok": "Finished",
-    "error": "Failed",
-    "denied": "Denied",
-    "expired": "Expired",
-    "withdrawn": "Withdrawn",
-    "refused": "Refused",
-    "taken_back": "Taken back",
-    "uncertain": "May have run",
-    "resolved": "Settled",
-    "resolved_ran": "Settled: it ran",
-    "resolved_not_run": "Settled: not run",
-    "resolved_ask_again": "Settled: ask again",
+    "ok": _("Finished"),
+    "error": _("Failed"),
+    "denied": _("Denied"),
+    "expired": _("Expired"),
+    "withdrawn": _("Withdrawn"),
+    "refused": _("Refused"),
+    "taken_back": _("Taken back"),
+    "uncertain": _("May have run"),
+    "resolved": _("Settled"),
+    "resolved_ran": _("Settled: it ran"),
+    "resolved_not_run": _("Settled: not run"),
+    "resolved_ask_again": _("Settled: ask again"),
 }
 GLYPHS: Final = {
     "ok": "state-finished",
@@ -138,7 +139,7 @@ def end_seen(fact: Fact) -> str:
     """Whether the end of the call had been in view, "" where nobody says."""
     if fact.end_seen is None or fact.verdict not in PEOPLE:
         return ""
-    return "seen" if fact.end_seen else "not seen"
+    return _("seen") if fact.end_seen else _("not seen")
 
 
 def _known(table: Mapping[str, str], word: str | None) -> str:
@@ -149,14 +150,17 @@ def spoken(entry: Entry, now: datetime) -> str:
     """Say a call's row in one sentence, for whoever hears it."""
     fact = entry.fact
     who = by(fact)
+    decided = text(entry, Column.DECIDED, now)
     said = [
-        f"{text(entry, Column.TOOL, now)} of {text(entry, Column.AGENT, now)}",
-        f"{text(entry, Column.DECIDED, now)}{f' by {who}' if who else ''}",
+        _("{tool} of {agent}").format(
+            tool=text(entry, Column.TOOL, now), agent=text(entry, Column.AGENT, now)
+        ),
+        _("{decided} by {who}").format(decided=decided, who=who) if who else decided,
         words.clock(entry.at, now),
         text(entry, Column.ENDED, now),
     ]
     if end_seen(fact):
-        said.append(f"end {end_seen(fact)}")
+        said.append(_("end {seen}").format(seen=end_seen(fact)))
     return ", ".join(said)
 
 
@@ -165,7 +169,7 @@ def spoken(entry: Entry, now: datetime) -> str:
 
 def event(entry: Entry, now: datetime, gaps: Mapping[tuple[str, int], Gap], host: str = "") -> str:
     """Say what a row tells that is about no call; HOST names another machine's history."""
-    where = f"On {visible_line(host, 40)}: " if host else ""
+    where = _("On {host}: ").format(host=visible_line(host, 40)) if host else ""
     gap = gaps.get((entry.origin, entry.seq))
     if gap is not None:
         return where + _gap(gap, now)
@@ -173,20 +177,30 @@ def event(entry: Entry, now: datetime, gaps: Mapping[tuple[str, int], Gap], host
     source = visible_line(str(details.get("source", "")), 80)
     match entry.fact.kind:
         case Kind.BEGUN:
-            told = "This history was begun"
+            told = _("This history was begun")
         case Kind.MISSING:
-            told = f"{source} was missing" if source else "A folder was missing"
+            told = (
+                _("{source} was missing").format(source=source)
+                if source
+                else _("A folder was missing")
+            )
         case Kind.BACK:
-            told = f"{source} was back" if source else "A folder was back"
+            told = (
+                _("{source} was back").format(source=source) if source else _("A folder was back")
+            )
         case Kind.PRUNED:
-            told = "Older rows were removed, as the settings say"
+            told = _("Older rows were removed, as the settings say")
         case Kind.MERGED:
             rows = details.get("rows")
-            count = words.count(rows, "row") if isinstance(rows, int) else "Rows"
-            told = f"{count} of {visible_line(str(details.get('file', 'a file')), 80)} taken in"
+            count = counted("{n} row", "{n} rows", rows) if isinstance(rows, int) else _("Rows")
+            told = _("{count} of {file} taken in").format(
+                count=count, file=visible_line(str(details.get("file", _("a file"))), 80)
+            )
         case Kind.SET_ASIDE:
-            file = visible_line(str(details.get("file", "a file")), 120)
-            told = f"The history before this one could not be used; it is kept as {file}"
+            file = visible_line(str(details.get("file", _("a file"))), 120)
+            told = _("The history before this one could not be used; it is kept as {file}").format(
+                file=file
+            )
         case kind:
             told = visible_line(kind, 40)
     return f"{where}{told}."
@@ -198,8 +212,8 @@ def _gap(gap: Gap, now: datetime) -> str:
     if same and " " in end:
         # The day is said once.
         end = end.rpartition(" ")[2]
-    lost = " The window before was killed." if gap.killed else ""
-    return f"Nobody watched from {begin} to {end}.{lost}"
+    said = _("Nobody watched from {begin} to {end}.").format(begin=begin, end=end)
+    return f"{said} {_('The window before was killed.')}" if gap.killed else said
 
 
 # --- All together ---------------------------------------------------------------------------------
@@ -207,8 +221,8 @@ def _gap(gap: Gap, now: datetime) -> str:
 
 def found(count: int, total: int, *, narrowed: bool) -> str:
     """How many calls there are: `1,284 calls`, `37 of 1,284 calls`."""
-    calls = f"{total:,} {'call' if total == 1 else 'calls'}"
-    return f"{count:,} of {calls}" if narrowed else calls
+    calls = counted("{n:,} call", "{n:,} calls", total)
+    return _("{count:,} of {calls}").format(count=count, calls=calls) if narrowed else calls
 
 
 def bucket_cells(bucket: Bucket) -> tuple[str, ...]:

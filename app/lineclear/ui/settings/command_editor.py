@@ -7,6 +7,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.form import button, in_line, note
@@ -25,41 +26,43 @@ class CommandEditor(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.agent = _line("Agent", "commandAgent")
-        self.source = _line("Below this folder", "commandSource")
-        self.program = _line("Program", "commandProgram", mono=True)
-        self.arguments = _lines("Arguments, one a line", "commandArguments")
-        self.cwd = _line("Started in", "commandFolder", mono=True)
-        self.env = _lines("Environment, NAME=VALUE a line", "commandEnvironment")
+        self.agent = _line(_("Agent"), "commandAgent")
+        self.source = _line(_("Below this folder"), "commandSource")
+        self.program = _line(_("Program"), "commandProgram", mono=True)
+        self.arguments = _lines(_("Arguments, one a line"), "commandArguments")
+        self.cwd = _line(_("Started in"), "commandFolder", mono=True)
+        self.env = _lines(_("Environment, NAME=VALUE a line"), "commandEnvironment")
         self.program.setPlaceholderText("/path/to/lineclear")
         self.arguments.setPlaceholderText("resume\n{store}\n--agent\npackage.module:factory")
-        self.cwd.setPlaceholderText("your home folder")
+        self.cwd.setPlaceholderText(_("your home folder"))
         self.error = note(name="commandError")
         self.error.setProperty("tone", "stop")
-        save, leave = button("Save", "saveCommand"), button("Cancel", "cancelCommand")
+        save, leave = button(_("Save"), "saveCommand"), button(_("Cancel"), "cancelCommand")
         save.clicked.connect(self.save)
         leave.clicked.connect(self.left)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(12)
         whom = QHBoxLayout()
-        whom.addLayout(_asked("For the agent named", self.agent))
-        whom.addLayout(_asked("and below the folder", self.source, "Either may be empty."))
+        whom.addLayout(_asked(_("For the agent named"), self.agent))
+        whom.addLayout(_asked(_("and below the folder"), self.source, _("Either may be empty.")))
         box.addLayout(whom)
-        box.addLayout(_asked("Program, its whole path", self.program))
+        box.addLayout(_asked(_("Program, its whole path"), self.program))
         given = QHBoxLayout()
         given.addLayout(
             _asked(
-                "Arguments, one a line",
+                _("Arguments, one a line"),
                 self.arguments,
-                "{store}, {aid}, {checkpoint}: the call's folder, key, file.",
+                _("{store}, {aid}, {checkpoint}: the call's folder, key, file."),
             )
         )
         given.addLayout(
-            _asked("Environment, a NAME=VALUE a line", self.env, "Beside few variables of yours.")
+            _asked(
+                _("Environment, a NAME=VALUE a line"), self.env, _("Beside few variables of yours.")
+            )
         )
         box.addLayout(given)
-        box.addLayout(_asked("Started in", self.cwd))
+        box.addLayout(_asked(_("Started in"), self.cwd))
         box.addWidget(self.error)
         box.addWidget(in_line(save, leave))
 
@@ -90,17 +93,17 @@ class CommandEditor(QWidget):
         agent, source = self.agent.text().strip(), self.source.text().strip()
         cwd = self.cwd.text().strip()
         if not agent and not source:
-            raise ValueError("Say for which agent it is, or below which folder.")
+            raise ValueError(_("Say for which agent it is, or below which folder."))
         for told in (source, cwd):
             if told and not told.startswith(("/", "~")) and ":" not in told[:3]:
-                raise ValueError(f"{told} must be the whole path of a folder.")
+                raise ValueError(_("{told} must be the whole path of a folder.").format(told=told))
         env = {}
         for line in self.env.toPlainText().splitlines():
             name, equals, value = line.partition("=")
             if not line.strip():
                 continue
             if not equals:
-                raise ValueError(f"{line} is not of the form NAME=VALUE.")
+                raise ValueError(_("{line} is not of the form NAME=VALUE.").format(line=line))
             env[name.strip()] = value
         arguments = self.arguments.toPlainText()
         known = {

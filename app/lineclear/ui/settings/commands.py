@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rehearsal import rehearse, shown_argument, without_a_place
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.command_editor import CommandEditor
@@ -19,8 +20,8 @@ from lineclear.ui.settings.would_run import WouldRun
 from lineclear.ui.tasks import Tasks
 
 MOST_CALLS = 200
-NO_CALL = "no call: placeholders as they are"
-NOTHING_STARTED = "Nothing was started. It starts when you press Resume on a call."
+NO_CALL = _("no call: placeholders as they are")
+NOTHING_STARTED = _("Nothing was started. It starts when you press Resume on a call.")
 
 
 class CommandCard(QFrame):
@@ -43,13 +44,19 @@ class CommandCard(QFrame):
             "  ".join(shown_argument(part) for part in setting.argv), name="commandArgv"
         )
         argv.setFont(theme.mono_font())
-        where = f"in {path_text(setting.cwd)}" if setting.cwd else "in your home folder"
+        where = (
+            _("in {cwd}").format(cwd=path_text(setting.cwd))
+            if setting.cwd
+            else _("in your home folder")
+        )
         if setting.env:
-            where += f" \u00b7 sets {', '.join(visible_line(name, 60) for name in setting.env)}"
-        self.tried = button("Try\u2026", "tryCommand")
+            where += _(" \u00b7 sets {names}").format(
+                names=", ".join(visible_line(name, 60) for name in setting.env)
+            )
+        self.tried = button(_("Try\u2026"), "tryCommand")
         edit, remove = (
-            button("Edit\u2026", "editCommand", flat=True),
-            button("Remove", "removeCommand", flat=True),
+            button(_("Edit\u2026"), "editCommand", flat=True),
+            button(_("Remove"), "removeCommand", flat=True),
         )
         for each, wanted in (
             (self.tried, self.try_wanted),
@@ -76,8 +83,8 @@ class CommandsPage(Page):
     def __init__(self, change: Change, tasks: Tasks, rows: Callable[[], Sequence[Row]]) -> None:
         """ROWS gives the calls that are open now."""
         super().__init__(
-            "Resume commands",
-            "What starts a dead agent again. It is yours, or a run's that you trusted.",
+            _("Resume commands"),
+            _("What starts a dead agent again. It is yours, or a run's that you trusted."),
         )
         self._change = change
         self._tasks = tasks
@@ -95,9 +102,9 @@ class CommandsPage(Page):
         self._cards = QVBoxLayout()
         self._cards.setSpacing(10)
         box.addLayout(self._cards)
-        self.none = note("None is set. An approval of a dead agent's call waits for a resume.")
+        self.none = note(_("None is set. An approval of a dead agent's call waits for a resume."))
         box.addWidget(self.none)
-        self.add = button("Add a command\u2026", "addCommand")
+        self.add = button(_("Add a command\u2026"), "addCommand")
         self.add.clicked.connect(lambda: self.edit(None))
         box.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
         self.editor = CommandEditor()
@@ -112,19 +119,19 @@ class CommandsPage(Page):
     def _trial(self) -> QWidget:
         self.call = QComboBox()
         self.call.setObjectName("triedCall")
-        self.call.setAccessibleName("For which call")
-        self.call.view().setAccessibleName("Calls that it counts for")
+        self.call.setAccessibleName(_("For which call"))
+        self.call.view().setAccessibleName(_("Calls that it counts for"))
         self.call.currentIndexChanged.connect(lambda _place: self._rehearse())
         self.would = WouldRun()
         self.would.text.setMinimumHeight(230)
         self.about = note(name="trialNote")
-        back = button("Back to the list", "backToList")
+        back = button(_("Back to the list"), "backToList")
         back.clicked.connect(lambda: self._show(self.list))
         trial = QWidget()
         box = QVBoxLayout(trial)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(8)
-        box.addWidget(note("It would run this, for the call"))
+        box.addWidget(note(_("It would run this, for the call")))
         box.addWidget(self.call)
         box.addWidget(self.would, 1)
         box.addWidget(self.about)
@@ -202,29 +209,37 @@ class CommandsPage(Page):
                 self.would.show_rehearsal(would)
                 self.about.setText(_about(setting, row))
 
-        self._tasks.start(look(), name="look what a command would run")
+        self._tasks.start(look(), name=_("look what a command would run"))
 
 
 def _about(setting: LaunchSetting, row: Row | None) -> str:
     told = [NOTHING_STARTED]
     if without_a_place(setting):
-        told.append("It is the same for every call: neither {store} nor {checkpoint} is in it.")
+        told.append(_("It is the same for every call: neither {store} nor {checkpoint} is in it."))
     if row is not None and row.system != "lineclear":
-        told.append("Lineclear stands between, and records how the call ended.")
+        told.append(_("Lineclear stands between, and records how the call ended."))
     return " ".join(told)
 
 
 def _named(row: Row) -> str:
-    return f"{words.name(row.agent)} \u00b7 {words.name(row.tool, 'no tool')} \u00b7 {row.id[:8]}"
+    return (
+        f"{words.name(row.agent)} \u00b7 {words.name(row.tool, _('no tool'))} \u00b7 {row.id[:8]}"
+    )
 
 
 def for_whom(setting: LaunchSetting) -> str:
     """Say what a command is for."""
     below = "" if setting.source is None else path_text(setting.source)
     if setting.agent is None:
-        return f"Every agent below {visible_line(below)}" if below else "Nothing: name an agent"
+        return (
+            _("Every agent below {below}").format(below=visible_line(below))
+            if below
+            else _("Nothing: name an agent")
+        )
     name = visible_line(setting.agent, 60)
-    return f"{name}, below {visible_line(below)}" if below else name
+    return (
+        _("{name}, below {below}").format(name=name, below=visible_line(below)) if below else name
+    )
 
 
 def _replaced(old: LaunchSetting | None, new: LaunchSetting | None) -> Edit:

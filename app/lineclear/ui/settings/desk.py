@@ -13,6 +13,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.flow import DecisionFlow
@@ -38,12 +39,12 @@ from lineclear.ui.settings.window import SettingsWindow
 from lineclear.ui.tasks import Tasks
 
 GENERAL, FOLDERS, COMMANDS, KEYS, LOOK, HISTORY = (
-    "General",
-    "Folders",
-    "Resume commands",
-    "Keys",
-    "Look",
-    "History",
+    _("General"),
+    _("Folders"),
+    _("Resume commands"),
+    _("Keys"),
+    _("Look"),
+    _("History"),
 )
 
 
@@ -72,7 +73,7 @@ class SettingsDesk(QObject):
         self._wrong_since = False
         """The file was damaged while this window was open."""
         self.window: SettingsWindow | None = None
-        self.strip = Strip("", "settingsFile", ("settingsFileRead", "OK", self._read))
+        self.strip = Strip("", "settingsFile", ("settingsFileRead", _("OK"), self._read))
         self.strip.hide()
         self.proposals = ProposalOffer(window, bridge, tasks, self.change)
         self.following = Following(tasks, self._written, self)
@@ -173,7 +174,7 @@ class SettingsDesk(QObject):
 
     def change(self, edit: Edit) -> None:
         """Carry EDIT out away from the window's thread; a failure is said where it was asked."""
-        self._tasks.start(self._carry_out(edit), name="change the settings")
+        self._tasks.start(self._carry_out(edit), name=_("change the settings"))
 
     async def _carry_out(self, edit: Edit) -> None:
         try:
@@ -214,7 +215,11 @@ class SettingsDesk(QObject):
             await self._bridge.take_settings()
         except LineclearError as why:
             self._wrong_since = True
-            self._say_of_file(f"{why.sentence} Until then what was set before stays in force.")
+            self._say_of_file(
+                _("{sentence} Until then what was set before stays in force.").format(
+                    sentence=why.sentence
+                )
+            )
         else:
             # What was said of the file at the start stays until it is read.
             if self._wrong_since:
@@ -243,14 +248,14 @@ class SettingsDesk(QObject):
         menu.setObjectName("folderMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if path is not None:
-            pause = menu.addAction("Pause")
+            pause = menu.addAction(_("Pause"))
             pause.setEnabled(not self._bridge.only)
             pause.triggered.connect(lambda: self.change(paused(path, on=True)))
-            remove = menu.addAction("Remove\u2026")
+            remove = menu.addAction(_("Remove\u2026"))
             remove.setEnabled(not self._bridge.only)
             remove.triggered.connect(lambda: self._ask_removal(path))
             menu.addSeparator()
-        menu.addAction("Settings of folders\u2026").triggered.connect(
+        menu.addAction(_("Settings of folders\u2026")).triggered.connect(
             lambda: self.open_at(FOLDERS, path)
         )
         return menu

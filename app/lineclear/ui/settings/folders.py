@@ -20,12 +20,13 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SourceSetting
-from lineclear.ui import theme, words
+from lineclear.language import _, counted
+from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
 
-ABOUT_REMOVAL = (
+ABOUT_REMOVAL = _(
     "Lineclear stops looking into this folder. Nothing on disk is touched: its agents keep"
     " waiting, decisions stand, and other inboxes go on watching it."
 )
@@ -50,18 +51,20 @@ class FolderCard(QFrame):
         self.path = WholeLabel(shown, name="folderPath")
         self.path.setFont(theme.mono_font())
         self.health = note(name="folderHealth")
-        self.paused = QCheckBox("Pause")
-        self.paused.setAccessibleName(f"Pause {shown}")
-        self.polling = QCheckBox("Look every 2 s")
-        self.polling.setAccessibleName(f"Look every 2 s into {shown}")
-        self.polling.setToolTip("For network and sync folders, where the system tells of nothing")
+        self.paused = QCheckBox(_("Pause"))
+        self.paused.setAccessibleName(_("Pause {folder}").format(folder=shown))
+        self.polling = QCheckBox(_("Look every 2 s"))
+        self.polling.setAccessibleName(_("Look every 2 s into {folder}").format(folder=shown))
+        self.polling.setToolTip(
+            _("For network and sync folders, where the system tells of nothing")
+        )
         self.levels = QSpinBox()
         self.levels.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.levels.setRange(1, 16)
-        self.levels.setAccessibleName(f"Levels below {shown}")
-        self.levels.setToolTip("How many folders below it a store may stand")
-        self.remove = button("Remove\u2026", "removeFolder", flat=True)
-        self.remove.setAccessibleName(f"Remove {shown}")
+        self.levels.setAccessibleName(_("Levels below {folder}").format(folder=shown))
+        self.levels.setToolTip(_("How many folders below it a store may stand"))
+        self.remove = button(_("Remove\u2026"), "removeFolder", flat=True)
+        self.remove.setAccessibleName(_("Remove {folder}").format(folder=shown))
         self.paused.clicked.connect(lambda on: self.changed.emit("paused", on))
         self.polling.clicked.connect(lambda on: self.changed.emit("polling", on))
         self.levels.editingFinished.connect(lambda: self.changed.emit("depth", self.levels.value()))
@@ -73,7 +76,7 @@ class FolderCard(QFrame):
         line.setSpacing(18)
         line.addWidget(self.paused)
         line.addWidget(self.polling)
-        line.addWidget(in_line(self.levels, "levels deep"))
+        line.addWidget(in_line(self.levels, _("levels deep")))
         line.addStretch(1)
         line.addWidget(self.remove)
         self.really = QWidget()
@@ -82,8 +85,8 @@ class FolderCard(QFrame):
         really.setSpacing(8)
         really.addWidget(separator())
         really.addWidget(note(ABOUT_REMOVAL))
-        self.keep = button("Keep it", "keepFolder")
-        self.confirm = button("Remove from the list", "confirmRemoval")
+        self.keep = button(_("Keep it"), "keepFolder")
+        self.confirm = button(_("Remove from the list"), "confirmRemoval")
         self.keep.clicked.connect(lambda: self.ask_removal(on=False))
         self.confirm.clicked.connect(self.removed)
         really.addWidget(in_line(self.keep, self.confirm))
@@ -129,7 +132,9 @@ class FoldersPage(Page):
         only: Sequence[SourceSetting] = (),
     ) -> None:
         """ONLY: the folders that this window was started with, in the place of the settings'."""
-        super().__init__("Folders", "Agents leave their calls in these; what is below is found.")
+        super().__init__(
+            _("Folders"), _("Agents leave their calls in these; what is below is found.")
+        )
         self._change = change
         self._health = health
         self._only = tuple(only)
@@ -139,7 +144,7 @@ class FoldersPage(Page):
         self.box.addLayout(self._cards)
         self.none = note(name="noFolder")
         self.box.addWidget(self.none)
-        self.add = button("Add a folder\u2026", "addSource")
+        self.add = button(_("Add a folder\u2026"), "addSource")
         self.add.clicked.connect(self.add_wanted)
         self.box.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
         self.box.addStretch(1)
@@ -156,11 +161,13 @@ class FoldersPage(Page):
         self.add.setEnabled(not self._only)
         if self._only:
             self.none.setText(
-                "This window was started for these folders only; start it without --source to"
-                " change what is watched."
+                _(
+                    "This window was started for these folders only; start it without --source to"
+                    " change what is watched."
+                )
             )
         else:
-            self.none.setText("" if sources else "No folder is watched.")
+            self.none.setText("" if sources else _("No folder is watched."))
         self.none.setVisible(bool(self.none.text()))
 
     def show_folder(self, path: Path) -> None:
@@ -213,8 +220,11 @@ def removed(path: Path) -> Edit:
 
 def _fares(setting: SourceSetting, health: SourceHealth | None) -> str:
     if setting.paused:
-        return "Paused: nothing in it is looked at, and its calls are not shown."
+        return _("Paused: nothing in it is looked at, and its calls are not shown.")
     if health is None:
-        return "Not looked at yet."
-    told = f"{words.count(health.calls, 'open call')} in {words.count(health.stores, 'store')}"
+        return _("Not looked at yet.")
+    told = _("{calls} in {stores}").format(
+        calls=counted("{n} open call", "{n} open calls", health.calls),
+        stores=counted("{n} store", "{n} stores", health.stores),
+    )
     return visible_line(health.sentence, 300) if health.sentence and not health.ok else told

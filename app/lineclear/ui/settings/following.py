@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer
 
 from lineclear.core.inbox.settings import settings_path
+from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 
 LOOK_MS = 500
@@ -54,7 +55,7 @@ class Following(QObject):
     def _look(self) -> None:
         if not self._looking:
             self._looking = True
-            self._tasks.start(self._compare(), name="look at the settings")
+            self._tasks.start(self._compare(), name=_("look at the settings"))
 
     async def _compare(self) -> None:
         try:

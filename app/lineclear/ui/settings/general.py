@@ -11,11 +11,15 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox import quiet_hours
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.settings.form import Change, Choice, Page, Picker, in_line, put
 
-_LIVE = ((300.0, "5 minutes"), (900.0, "15 minutes"), (3600.0, "1 hour"), (14400.0, "4 hours"))
-_DEAD = ((86400.0, "1 day"), (604800.0, "7 days"), (2592000.0, "30 days"))
+_LIVE = (
+    *((60.0 * n, counted("{n} minute", "{n} minutes", n)) for n in (5, 15)),
+    *((3600.0 * n, counted("{n} hour", "{n} hours", n)) for n in (1, 4)),
+)
+_DEAD = tuple((86_400.0 * n, counted("{n} day", "{n} days", n)) for n in (1, 7, 30))
 _NIGHT = "22:00-07:00"
 
 
@@ -23,7 +27,7 @@ class GeneralPage(Page):
     """The operator, and how decisions are given."""
 
     def __init__(self, change: Change) -> None:
-        super().__init__("General")
+        super().__init__(_("General"))
         self._change = change
         self._settings = Settings()
         self._ask_who()
@@ -34,60 +38,64 @@ class GeneralPage(Page):
     def _ask_who(self) -> None:
         self.name = QLineEdit()
         self.name.setObjectName("operatorName")
-        self.name.setAccessibleName("Your name")
+        self.name.setAccessibleName(_("Your name"))
         self.name.setMaxLength(200)
         self.name.editingFinished.connect(self._named)
-        self.about_name = self.ask("Your name", self.name, "\u2026")
+        self.about_name = self.ask(_("Your name"), self.name, "\u2026")
 
     def _ask_decisions(self) -> None:
         self.after = Choice(
-            "After a decision",
-            (("stay", "Stay on it"), ("next", "Go to the next")),
+            _("After a decision"),
+            (("stay", _("Stay on it")), ("next", _("Go to the next"))),
             "afterDecision",
         )
         self.after.chosen.connect(lambda value: self._change(put(after_decision=value)))
-        self.ask("After a decision", self.after, "After a click it always stays.")
+        self.ask(_("After a decision"), self.after, _("After a click it always stays."))
         self.hold = Choice(
-            "Wait before writing", ((0, "Not at all"), (3, "3 s"), (5, "5 s")), "hold"
+            _("Wait before writing"),
+            ((0, _("Not at all")), (3, words.duration(3)), (5, words.duration(5))),
+            "hold",
         )
         self.hold.chosen.connect(lambda value: self._change(put(hold_s=value)))
         self.ask(
-            "Wait before writing",
+            _("Wait before writing"),
             self.hold,
-            "Meanwhile Ctrl+Z takes your word back, and the agent has not seen it.",
+            _("Meanwhile Ctrl+Z takes your word back, and the agent has not seen it."),
         )
         self.live = Picker(
-            "An approval holds, for an agent that lives", _LIVE, "validLive", words.duration
+            _("An approval holds, for an agent that lives"), _LIVE, "validLive", words.duration
         )
         self.live.chosen.connect(lambda value: self._change(put(valid_live_s=value)))
         self.dead = Picker(
-            "An approval holds, for an agent that died", _DEAD, "validDead", words.duration
+            _("An approval holds, for an agent that died"), _DEAD, "validDead", words.duration
         )
         self.dead.chosen.connect(lambda value: self._change(put(valid_dead_s=value)))
         self.ask(
-            "An approval holds",
-            in_line(self.live, "while its agent lives,", self.dead, "once it died"),
-            "Not picked up by then, it lapses, and the agent has to ask again.",
+            _("An approval holds"),
+            in_line(self.live, _("while its agent lives,"), self.dead, _("once it died")),
+            _("Not picked up by then, it lapses, and the agent has to ask again."),
         )
 
     def _ask_others(self) -> None:
-        self.presence = QCheckBox("Tell them which call is before me")
+        self.presence = QCheckBox(_("Tell them which call is before me"))
         self.presence.setObjectName("presence")
         self.presence.clicked.connect(lambda on: self._change(put(presence=on)))
         self.ask(
-            "Colleagues", self.presence, "Those who watch the same folder; they see your name."
+            _("Colleagues"),
+            self.presence,
+            _("Those who watch the same folder; they see your name."),
         )
-        self.quiet = QCheckBox("No notification from")
+        self.quiet = QCheckBox(_("No notification from"))
         self.quiet.setObjectName("quietHours")
         self.quiet.clicked.connect(self._quietened)
-        self.begins = _time_field("Quiet from", "quietFrom")
-        self.ends = _time_field("Quiet until", "quietUntil")
+        self.begins = _time_field(_("Quiet from"), "quietFrom")
+        self.ends = _time_field(_("Quiet until"), "quietUntil")
         for field in (self.begins, self.ends):
             field.editingFinished.connect(lambda: self._quietened(self.quiet.isChecked()))
         self.ask(
-            "Quiet hours",
-            in_line(self.quiet, self.begins, "to", self.ends),
-            "What happens meanwhile is told when they are over.",
+            _("Quiet hours"),
+            in_line(self.quiet, self.begins, _("to"), self.ends),
+            _("What happens meanwhile is told when they are over."),
         )
 
     def show_settings(self, settings: Settings) -> None:
@@ -98,8 +106,10 @@ class GeneralPage(Page):
         me = operator(settings)
         self.name.setPlaceholderText(operator(Settings()).name)
         self.about_name.setText(
-            f"Your decisions are signed: {visible_line(me.name, 80)} (uid {me.uid})."
-            " The number is the system's word, the name is yours."
+            _(
+                "Your decisions are signed: {name} (uid {uid}). The number is the "
+                "system's word, the name is yours."
+            ).format(name=visible_line(me.name, 80), uid=me.uid)
         )
         self.after.show_value(settings.after_decision)
         self.hold.show_value(settings.hold_s)

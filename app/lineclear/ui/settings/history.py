@@ -8,17 +8,16 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.database import history_path
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import Change, Page, Picker, in_line, note, put
 from lineclear.ui.tasks import Tasks
 
 _KEPT = (
-    (None, "For ever"),
-    (30, "30 days"),
-    (90, "90 days"),
-    (365, "1 year"),
-    (1095, "3 years"),
+    (None, _("For ever")),
+    *((n, counted("{n} day", "{n} days", n)) for n in (30, 90)),
+    *((365 * n, counted("{n} year", "{n} years", n)) for n in (1, 3)),
 )
 
 
@@ -26,25 +25,32 @@ class HistoryPage(Page):
     """What is kept of decisions and their outcomes."""
 
     def __init__(self, change: Change, tasks: Tasks) -> None:
-        super().__init__("History")
+        super().__init__(_("History"))
         self._tasks = tasks
         self.days = Picker(
-            "Decisions are kept", _KEPT, "historyDays", lambda days: words.count(days, "day")
+            _("Decisions are kept"),
+            _KEPT,
+            "historyDays",
+            lambda days: counted("{n} day", "{n} days", days),
         )
         self.days.chosen.connect(lambda value: change(put(history_days=value)))
         self.ask(
-            "Decisions are kept",
+            _("Decisions are kept"),
             in_line(self.days),
-            "Older ones are taken out of this history. What agents and the ledger beside them"
-            " hold is not touched.",
+            _(
+                "Older ones are taken out of this history. What agents and the ledger beside them"
+                " hold is not touched."
+            ),
         )
         self.where = WholeLabel(name="historyPath")
         self.where.setFont(theme.mono_font())
-        self.about_file = self.ask("File", self.where, "\u2026")
+        self.about_file = self.ask(_("File"), self.where, "\u2026")
         self.box.addWidget(
             note(
-                "Search it, export it and check its chain under History in the window, or with"
-                " lineclear history."
+                _(
+                    "Search it, export it and check its chain under History in the window, or with"
+                    " lineclear history."
+                )
             )
         )
         self.box.addStretch(1)
@@ -52,7 +58,7 @@ class HistoryPage(Page):
     def show_settings(self, settings: Settings) -> None:
         """Show these, and look how large the file is."""
         self.days.show_value(settings.history_days)
-        self._tasks.start(self._measure(), name="measure the history")
+        self._tasks.start(self._measure(), name=_("measure the history"))
 
     async def _measure(self) -> None:
         path, told = await self._tasks.in_thread(_measured)
@@ -73,5 +79,5 @@ def _measured() -> tuple[Path | None, str]:
         except FileNotFoundError:
             continue
         except OSError as why:
-            return path, f"It cannot be looked at: {why.strerror}."
-    return path, words.size(total) if total else "Nothing is in it yet."
+            return path, _("It cannot be looked at: {strerror}.").format(strerror=why.strerror)
+    return path, words.size(total) if total else _("Nothing is in it yet.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QCheckBox
 
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _
 from lineclear.ui.frame.key_list import key_grid
 from lineclear.ui.settings.form import Change, Page, put
 
@@ -13,15 +14,17 @@ class KeysPage(Page):
     """The list of keys under the one switch that it has."""
 
     def __init__(self, change: Change) -> None:
-        super().__init__("Keys")
-        self.letters = QCheckBox("A letter alone acts in the table and the reading pane")
+        super().__init__(_("Keys"))
+        self.letters = QCheckBox(_("A letter alone acts in the table and the reading pane"))
         self.letters.setObjectName("letters")
         self.letters.clicked.connect(lambda on: change(put(letters=on)))
         self.ask(
-            "Letters",
+            _("Letters"),
             self.letters,
-            "Off, only the keys with Ctrl and the function keys do. Approving takes Enter as well"
-            " in either case.",
+            _(
+                "Off, only the keys with Ctrl and the function keys do. Approving takes Enter as"
+                " well in either case."
+            ),
         )
         self.box.addLayout(key_grid())
         self.box.addStretch(1)

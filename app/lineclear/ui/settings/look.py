@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QCheckBox
 
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _
 from lineclear.ui.settings.form import Change, Choice, Page, note, put
 from lineclear.ui.theme import HIGH_CONTRAST
 
@@ -13,29 +14,35 @@ class LookPage(Page):
     """How the windows look."""
 
     def __init__(self, change: Change) -> None:
-        super().__init__("Look")
+        super().__init__(_("Look"))
         self.theme = Choice(
-            "Colours",
+            _("Colours"),
             (
-                ("system", "As the desktop"),
-                ("light", "Light"),
-                ("dark", "Dark"),
-                (HIGH_CONTRAST, "High contrast"),
+                ("system", _("As the desktop")),
+                ("light", _("Light")),
+                ("dark", _("Dark")),
+                (HIGH_CONTRAST, _("High contrast")),
             ),
             "theme",
         )
         self.theme.chosen.connect(lambda value: change(put(theme=value)))
-        self.ask("Colours", self.theme)
+        self.ask(_("Colours"), self.theme)
         self.rows = Choice(
-            "Rows", ((24, "Close (24)"), (28, "Normal (28)"), (40, "Wide (40)")), "rowHeight"
+            _("Rows"),
+            ((24, _("Close (24)")), (28, _("Normal (28)")), (40, _("Wide (40)"))),
+            "rowHeight",
         )
         self.rows.chosen.connect(lambda value: change(put(row_height=value)))
-        self.ask("Rows of the table", self.rows, "Pixels; a narrow table has rows of two lines.")
-        self.still = QCheckBox("Nothing moves by itself")
+        self.ask(
+            _("Rows of the table"), self.rows, _("Pixels; a narrow table has rows of two lines.")
+        )
+        self.still = QCheckBox(_("Nothing moves by itself"))
         self.still.setObjectName("reducedMotion")
         self.still.clicked.connect(lambda on: change(put(reduced_motion=on)))
-        self.ask("Motion", self.still, "The line under a button that is not ready yet is left out.")
-        self.box.addWidget(note("Text has the size that your desktop gives it."))
+        self.ask(
+            _("Motion"), self.still, _("The line under a button that is not ready yet is left out.")
+        )
+        self.box.addWidget(note(_("Text has the size that your desktop gives it.")))
         self.box.addStretch(1)
 
     def show_settings(self, settings: Settings) -> None:

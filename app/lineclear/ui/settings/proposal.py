@@ -11,12 +11,13 @@ from lineclear.core.inbox import proposal_words
 from lineclear.core.inbox.proposals import accepted, same_command
 from lineclear.core.inbox.rehearsal import Rehearsal
 from lineclear.core.inbox.settings import LaunchSetting, Settings
+from lineclear.language import _
 from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import button, note
 from lineclear.ui.settings.would_run import WouldRun
 
-NOT_SEEN = "Its end has not been in view."
+NOT_SEEN = _("Its end has not been in view.")
 
 
 class ProposalWindow(QWidget):
@@ -39,7 +40,7 @@ class ProposalWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("proposalWindow")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("A command that a run proposes")
+        self.setWindowTitle(_("A command that a run proposes"))
         self.proposal = proposal
         self.heading = WholeLabel(visible_line(proposal_words.heading(proposal)), name="proposes")
         self.would = WouldRun()
@@ -55,8 +56,8 @@ class ProposalWindow(QWidget):
         self.standing.setVisible(any(told))
         self.about = note(proposal_words.ABOUT)
         self.why = note(name="whyNotYet")
-        self.later = button("Not now", "notTrusted")
-        self.trust = button("Trust this command", "trust")
+        self.later = button(_("Not now"), "notTrusted")
+        self.trust = button(_("Trust this command"), "trust")
         self.trust.setEnabled(False)
         self.later.clicked.connect(self.close)
         self.trust.clicked.connect(self._trust)

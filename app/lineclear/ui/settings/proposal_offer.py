@@ -15,15 +15,16 @@ from lineclear.core.inbox.proposals import accepted, read_proposal, same_command
 from lineclear.core.inbox.rehearsal import rehearse
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.settings.form import Edit
 from lineclear.ui.settings.proposal import ProposalWindow
 from lineclear.ui.tasks import Tasks
 
-PROPOSES = "This run proposes a command to resume it with."
-CHANGED = "The command that this run proposes is no longer the one that you trusted."
-LOOK = "Look at it\u2026"
+PROPOSES = _("This run proposes a command to resume it with.")
+CHANGED = _("The command that this run proposes is no longer the one that you trusted.")
+LOOK = _("Look at it\u2026")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class ProposalOffer(QObject):
         """Look what the run of ROW proposes."""
         self._row = row
         if row is not None:
-            self._tasks.start(self._look(row), name="look for a proposed command")
+            self._tasks.start(self._look(row), name=_("look for a proposed command"))
 
     async def _look(self, row: Row) -> None:
         found = await self._tasks.in_thread(lambda: _found(row))
@@ -93,13 +94,13 @@ class ProposalOffer(QObject):
     def open(self) -> None:
         """Show the proposal, read anew."""
         if self._row is not None:
-            self._tasks.start(self._show(self._row), name="show a proposed command")
+            self._tasks.start(self._show(self._row), name=_("show a proposed command"))
 
     async def _show(self, row: Row) -> None:
         found = await self._tasks.in_thread(lambda: _found(row))
         proposal = found.proposal
         if proposal is None:
-            self.told.emit(found.wrong or "This run proposes nothing any more.")
+            self.told.emit(found.wrong or _("This run proposes nothing any more."))
             return
         would = await self._tasks.in_thread(lambda: rehearse(proposal, row))
         window = ProposalWindow(proposal, would, self._bridge.settings, row.agent, self._parent)

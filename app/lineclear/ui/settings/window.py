@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.settings import Settings
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator
 from lineclear.ui.frame.sidebar import Entry, EntryDelegate, EntryModel
@@ -39,11 +40,11 @@ class SettingsWindow(QWidget):
     ) -> None:
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("settings")
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(_("Settings"))
         self.pages = dict(pages)
         self.list = QListView()
         self.list.setObjectName("settingsPages")
-        self.list.setAccessibleName("Pages")
+        self.list.setAccessibleName(_("Pages"))
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rehearsal import Rehearsal
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.settings.form import note
 
-FITS = "Program and folder are there."
+FITS = _("Program and folder are there.")
 
 
 class _Headings(QSyntaxHighlighter):
@@ -37,7 +38,7 @@ class WouldRun(QWidget):
         self.text = QPlainTextEdit()
         self.text.setObjectName("boxed")
         self.text.setReadOnly(True)
-        self.text.setAccessibleName("What would run")
+        self.text.setAccessibleName(_("What would run"))
         self.text.setFont(theme.mono_font())
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.text.setTabChangesFocus(True)
