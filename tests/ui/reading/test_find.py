@@ -11,8 +11,8 @@ from lineclear.ui.reading.find_bar import FindBar
 from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.pieces import Piece
-from lineclear.ui.reading.search import MOST, Search, found_in
 from lineclear.ui.reading.seams import Seams
+from lineclear.ui.reading.search import MOST, Search, found_in
 from lineclear.ui.reading.shown_text import LINE_GOES_ON, LINE_LIMIT, exact_text
 from lineclear.ui.reading.text_view import TextView
 from tests.ui.sample import ask_for

@@ -1,4 +1,4 @@
-"""Where lines that are too long to be shown were cut: what stands on both sides belongs together."""
+"""Where lines too long to be shown were cut: what stands on both sides belongs together."""
 
 from __future__ import annotations
 
