@@ -96,7 +96,7 @@ def _check_words(options: argparse.Namespace) -> None:
         raise UsageError(f"`{flag}` needs `--note`: it is what the agent is told.")
     for code in getattr(options, "despite", ()):
         if code not in LEVELS:
-            raise UsageError(f"There is no warning {code}; `lineclear show` names a call's own.")
+            raise UsageError(f"There is no warning {code}; `lineclear show ID` names a call's own.")
 
 
 def _check_text(flag: str, text: str) -> None:

@@ -248,7 +248,8 @@ def test_a_start_of_a_dead_process_publishes_nothing(store, lane, customer):
     with Store.create(lane) as restarted, pytest.raises(MayHaveRun) as told:
         ask(restarted, refund(customer))
     assert told.value.aid == shown.aid
-    assert f"lineclear resolve {shown.aid[:8]} --ran --note RESULT, or" in str(told.value)
+    settle = f"`lineclear resolve {shown.aid[:8]} --ran --note RESULT --source {lane}`, or with"
+    assert settle in str(told.value)
     assert names(store) == before
 
 
