@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from lineclear.cli import wording
+from lineclear.core import typed_commands
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.core.typed_commands import set_launch
 
 NATIVE = "lineclear"
 ON_A_WORD = frozenset({MAY_BE_RUNNING, "handed_over_before"})
@@ -89,8 +90,7 @@ def how_to_resume(row: Row, sources: Sources = ()) -> str:
         word = "".join(f" --despite {code}" for code in row.warnings if code in ON_A_WORD)
         return on_call("relaunch", row, sources, word)
     if not row.has_factory:
-        agent = shlex.quote(visible_line(row.agent, 80))
-        return f"lineclear config set-launch --agent {agent} -- PROGRAM ARGUMENTS"
+        return set_launch(row.agent, row.store)
     return _resume(row)
 
 
@@ -134,8 +134,7 @@ def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
 
 def on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
     """Give a command about a call, as it can be typed: in the folders where the call was found."""
-    where = "".join(f" --source {shlex.quote(os.path.abspath(folder))}" for folder in sources)  # noqa: PTH100
-    return f"lineclear {verb} {row.id}{words}{where}"
+    return typed_commands.on_call(verb, row.id, words.strip(), folders=sources)
 
 
 def after_resolution(row: Row, rows: Iterable[Row], sources: Sources = ()) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import shutil
 import stat
 import sys
@@ -77,7 +78,7 @@ def look_at_agents_side(settings: Settings) -> Iterator[Finding]:
             "agents",
             Level.WARN,
             f"Nobody watches {name}: calls of agents without a source of their own are not seen. "
-            f"Add it: lineclear config add-source {name}",
+            f"Add it: lineclear config add-source {shlex.quote(name)}",
             name,
         )
 
@@ -123,7 +124,8 @@ def _look_at_file_system(source: SourceSetting) -> Iterator[Finding]:
             "events",
             Level.WARN,
             f"{name} is on {kind}, which reports no changes of other machines: calls appear within "
-            f"2 s by the timer. lineclear config add-source {name} --polling saves the attempt.",
+            "2 s by the timer. This saves the attempt: lineclear config add-source"
+            f" {shlex.quote(name)} --polling",
             name,
         )
 

@@ -17,6 +17,7 @@ from lineclear.core.agent.unrecorded import UnrecordedEnds
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.presence import watched
 from lineclear.core.places import default_source
+from lineclear.core.typed_commands import on_call
 
 POLL_S = 1.0
 NOTICE_S = 2.0
@@ -87,11 +88,9 @@ class WaitingRoom:
 
 def notice(agent: str, tool: str, aid: str, source: Path) -> str:
     """Say that an agent waits for a person, and how to answer."""
-    command = f"lineclear approve {aid[:8]}"
-    where = f"--source {shlex.quote(str(source))}"
     ours = source == default_source()
-    if not ours:
-        command += f" {where}"
+    command = on_call("approve", aid[:8], folders=() if ours else (source,))
+    where = f"--source {shlex.quote(str(source))}"
     text = (
         f"{agent} waits for a person: {visible_line(tool, 60)}. Answer in Lineclear, or: {command}"
     )

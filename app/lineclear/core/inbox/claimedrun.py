@@ -58,9 +58,10 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     """
     with Store.open(store) as opened:
         _find(opened, aid)
-        setting = launch_for(settings, agent=path_text(store.name), store=store)
+        agent = path_text(store.name)
+        setting = launch_for(settings, agent=agent, store=store)
         if setting is None:
-            raise no_command(store)
+            raise no_command(agent, store)
         with working(opened) as held:
             command = _Command(opened, setting, held)
             with starting(opened):

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lineclear.core import frozen
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.typed_commands import set_launch
 
 _PLACEHOLDER = re.compile(r"\{(store|aid|checkpoint)\}")
 PLACEHOLDERS = ("{store}", "{aid}", "{checkpoint}")
@@ -57,9 +59,11 @@ def start_folder(setting: LaunchSetting) -> Path:
     return Path.home() if setting.cwd is None else setting.cwd
 
 
-def no_command(store: Path) -> Refusal:
-    """Say that nothing is configured for a store."""
+def no_command(agent: str, store: Path) -> Refusal:
+    """Say that nothing is configured for an agent and its store, and how to set it."""
     return Refusal(
-        f"No resume command is set for {path_text(store)}; set one in the settings.",
+        f"No resume command is set for {visible_line(agent, 80)} in {path_text(store)}. Set one"
+        " under Settings, Resume commands in the window, or with"
+        f" `{set_launch(agent, store)}`.",
         code="no_command",
     )

@@ -25,6 +25,7 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Person
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.typed_commands import on_call
 
 _GIVEN = frozenset({"approve", "deny", "modify", "result"})
 """Verdicts that a person gives; the others are facts."""
@@ -72,8 +73,8 @@ def may_decide(
     _refuse_unless_pending(row)
     if row.kind == "deferred" and verdict != "result":
         raise Refusal(
-            f"{_name(row)} takes an answer, not an approval: lineclear answer {row.id}"
-            " --response JSON",
+            f"{_name(row)} takes an answer, not an approval:"
+            f" `{on_call('answer', row.id, '--response JSON', folders=(row.store,))}`.",
             code="unsupported",
         )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():

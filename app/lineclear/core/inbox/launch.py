@@ -24,6 +24,7 @@ from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
+    refuse_open,
     refuse_unless_resumable,
     rows_beside,
     word_for,
@@ -82,8 +83,9 @@ def relaunch(
     Native stores: the configured command itself, which takes its own lock. Foreign stores:
     `lineclear run-claimed`. A run of which nobody can tell whether it still goes on is resumed only
     where DESPITE holds `may_be_running`: the operator's word that nothing runs, which is recorded.
-    So is `handed_over_before`, for a call that was approved before the same one was started.
-    Raises Refusal: `may_be_running`, `handed_over_before`, `no_command`, `no_program`, `alive` (the
+    So is `handed_over_before`, for a call that was approved before the same one was started, and
+    `unread_beside`, where a file cannot be read that may hold an open call of the run.
+    Raises Refusal: these, `no_command`, `no_program`, `alive` (the
     agent, its run or an earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`,
     `held`, `lapsed`, `clock`, `request_open` (a call of the same run is open), `gone`, `asked_anew`
     (of a call that is not there any more), `owner`; MayHaveRun, NotConfirmed, and Unreadable when
@@ -106,7 +108,7 @@ def relaunch(
             if row.state is State.RESUMABLE and fresh.shown is not None:
                 # Its program may remove or rewrite the file; what was resumed stays known.
                 store.commit("request", None, row.id, fresh.shown.raw)
-            refuse_beside_running(row, rows_beside(store))
+            word |= _look_beside(row, rows_beside(store), despite)
         _refuse_alive(store, row)
         n = _next_number(store, row, fresh.launches)
         argv = _argv(store, row, setting)
@@ -116,10 +118,18 @@ def relaunch(
 # --- Who may be started ------------------------------------------------------------------------
 
 
+def _look_beside(row: Row, rows: list[Row], despite: frozenset[str]) -> frozenset[str]:
+    """Raise Refusal for what the others of a foreign store say against it; give the word for it."""
+    beside = next((one for one in rows if one.id == row.id), row)
+    refuse_open(beside)
+    refuse_beside_running(row, rows)
+    return word_for(beside, despite)
+
+
 def _setting(row: Row, settings: Settings) -> LaunchSetting:
     setting = command_for(row, settings)
     if setting is None:
-        raise no_command(row.store)
+        raise no_command(row.agent, row.store)
     program = setting.argv[0]
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise Refusal(

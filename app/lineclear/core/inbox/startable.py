@@ -10,9 +10,15 @@ from collections.abc import Iterable
 
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import MayHaveRun, Refusal
-from lineclear.core.inbox.cautions import ASK_FOR_WORD, HANDED_OVER, MAY_BE_RUNNING
+from lineclear.core.inbox.answered import told
+from lineclear.core.inbox.beside import REQUEST_OPEN, of_run
+from lineclear.core.inbox.cautions import (
+    ASK_FOR_WORD,
+    HANDED_OVER,
+    MAY_BE_RUNNING,
+    UNREAD_BESIDE,
+)
 from lineclear.core.inbox.gone_calls import GONE
-from lineclear.core.inbox.keptruns import REQUEST_OPEN
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import Settings
@@ -21,11 +27,9 @@ from lineclear.core.inbox.walk import Found, stamp
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.typed_commands import on_call
 
-_ASK_FOR_WORD = {
-    MAY_BE_RUNNING: ASK_FOR_WORD,
-    HANDED_OVER: f"{SENTENCES[HANDED_OVER]} Start it again only if you know that it did not.",
-}
+_NEED_WORD = frozenset({MAY_BE_RUNNING, HANDED_OVER, UNREAD_BESIDE})
 
 
 def rows_beside(store: Store) -> list[Row]:
@@ -37,17 +41,8 @@ def rows_beside(store: Store) -> list[Row]:
 
 def refuse_beside_running(row: Row, rows: Iterable[Row]) -> None:
     """Raise Refusal (`alive`) while another call or checkpoint of the same run was started."""
-    if row.position is None:
-        return
-    for other in rows:
-        if (
-            other.id != row.id
-            and other.state is State.RUNNING
-            and other.started_at is not None
-            and other.system == row.system
-            and other.position is not None
-            and other.position.run_id == row.position.run_id
-        ):
+    for other in of_run(rows, row):
+        if other.state is State.RUNNING and other.started_at is not None:
             raise Refusal(
                 f"Its run goes on already, since {other.id[:8]} of the same run was started.",
                 code="alive",
@@ -62,29 +57,47 @@ def refuse_lapsed(row: Row) -> None:
     if row.state is State.LAPSED and row.seq is None:
         raise Refusal(
             f"{row.reason or 'The approval lapsed.'} Nothing would run on it: take it back, then"
-            f" decide anew (lineclear take-back {row.id[:8]}).",
+            f" decide anew (`{on_call('take-back', row.id[:8], folders=(row.store,))}`).",
             code=row.reason_code or "lapsed",
         )
 
 
 def refuse_open(row: Row) -> None:
-    """Raise Refusal (`request_open`) for a run of which a call is open."""
+    """Raise Refusal for a run that must not go on beside something else of it.
+
+    `request_open`: a call of it is open; `alive`: it goes on already, in another folder.
+    """
     if row.reason_code == REQUEST_OPEN:
         raise Refusal(row.reason or "A call of this run is open.", code=REQUEST_OPEN)
+    if row.elsewhere is not None:
+        raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
+
+
+def words_needed(row: Row) -> frozenset[str]:
+    """Give the warnings that a start needs the operator's word for, and has not yet."""
+    against = _NEED_WORD & set(row.warnings)
+    # It may have been given with the decision.
+    said = None if row.decision is None else row.decision.shown.get("despite")
+    return against - {one for one in said if isinstance(one, str)} if said else against
+
+
+def asked_for_word(row: Row, code: str) -> str:
+    """Say what the operator has to know before they give their word for a warning."""
+    if code == MAY_BE_RUNNING:
+        return ASK_FOR_WORD
+    if code == UNREAD_BESIDE:
+        why = row.reason or SENTENCES[code]
+        return f"{why} Resume it only if you know that none does."
+    where = "" if row.answered is None else f" {told(row.answered, here=row.store)}"
+    return f"{SENTENCES[code]}{where} Start it again only if you know that it did not."
 
 
 def word_for(row: Row, despite: frozenset[str]) -> frozenset[str]:
     """Give the operator's word for what stands against a start; raises Refusal where it lacks."""
-    against = set(row.warnings) & _ASK_FOR_WORD.keys()
-    if row.decision is not None:
-        # It was given with the decision.
-        said = row.decision.shown.get("despite")
-        against -= (
-            {one for one in said if isinstance(one, str)} if isinstance(said, list) else set()
-        )
+    against = words_needed(row)
     for code in sorted(against - despite):
-        raise Refusal(_ASK_FOR_WORD[code], code=code)
-    return frozenset(against)
+        raise Refusal(asked_for_word(row, code), code=code)
+    return against
 
 
 def refuse_unless_resumable(row: Row) -> None:

@@ -26,6 +26,7 @@ from lineclear.core.ledger.records import (
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.ledger.worker import starter_of
+from lineclear.core.typed_commands import on_call
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,10 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
             raise
         store.sync()
         raise MayHaveRun(
-            f"{why.sentence} The call may have run; a person must look and resolve it.", aid
+            f"{why.sentence} The call may have run; a person must look and settle it:"
+            f" `{on_call('resolve', aid[:8], '--ran --note RESULT', folders=(store.path,))}`, or"
+            " with `--not-run --note WHY`.",
+            aid,
         ) from why
     if isinstance(start, Revoked):
         settle_revoked(store, shown, start)
@@ -134,11 +138,12 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
 def may_have_run(shown: Shown, start: Start) -> MayHaveRun:
     """Say that a call was started and its process died."""
     tool = visible_line(shown.call.tool, 40) if shown.call is not None else "The call"
+    settle = on_call("resolve", shown.aid[:8], "--ran --note RESULT", folders=(shown.store,))
     return MayHaveRun(
         f"{tool} (call {shown.aid[:8]}) was started at {start.at:%Y-%m-%d %H:%M:%S} UTC by process "
         f"{start.owner.pid}, which died before it recorded an outcome: nobody knows whether it"
-        f" took effect. Look in the target system, then: lineclear resolve {shown.aid[:8]} --ran"
-        " --note RESULT, or --not-run --note WHY, or --ask-again.",
+        f" took effect. Look in the target system, then settle it: `{settle}`, or with"
+        " `--not-run --note WHY` or `--ask-again` in place of `--ran --note RESULT`.",
         shown.aid,
     )
 
