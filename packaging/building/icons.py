@@ -16,12 +16,13 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QImageWriter, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+from lineclear.ui.frame import tray_icon
+
 SOURCES = Path(__file__).resolve().parents[2] / "resources" / "icons"
 SIDES = (16, 22, 24, 32, 48, 64, 128, 256, 512)
 """Pixels of the icons in hicolor, the theme that every desktop falls back on."""
 TRAY_SIDES = (16, 22, 24, 32, 48)
-TRAY_INKS = {"light": "#1F2C3F", "dark": "#F4F6F8"}
-"""The colour of the tray icon on a panel that is light, or dark."""
+SYMBOLIC_INK = "#1F2C3F"
 ICO_SIDES = (16, 24, 32, 48, 64, 128, 256)
 ICNS_KINDS = {
     b"ic11": 32,
@@ -101,14 +102,14 @@ def make(folder: Path) -> None:
     for side in SIDES:
         _write(theme / f"{side}x{side}" / "apps" / "lineclear.png", png(drawn(program, side)))
     _write(theme / "scalable" / "apps" / "lineclear.svg", program)
-    for panel, ink in TRAY_INKS.items():
-        inked = tray.replace(b"currentColor", ink.encode())
+    for panel in tray_icon.PANELS:
+        inked = tray_icon.variant(panel)
         for side in TRAY_SIDES:
             place = theme / f"{side}x{side}" / "status" / f"lineclear-tray-{panel}.png"
             _write(place, png(drawn(inked, side)))
         _write(theme / "scalable" / "status" / f"lineclear-tray-{panel}.svg", inked)
     # A desktop that gives symbolic icons its own colour replaces every colour in them.
-    symbolic = tray.replace(b"currentColor", TRAY_INKS["light"].encode())
+    symbolic = tray.replace(b"currentColor", SYMBOLIC_INK.encode())
     _write(theme / "symbolic" / "apps" / "lineclear-symbolic.svg", symbolic)
     del application
 

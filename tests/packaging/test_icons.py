@@ -82,6 +82,17 @@ def test_the_tray_icon_has_a_variant_for_each_panel(qapp, drawn_icons, panel, in
         assert picture.pixelColor(side - 1, side - 1).alpha() == 0
 
 
+@pytest.mark.parametrize("panel", ["light", "dark"])
+def test_the_window_shows_the_variants_that_are_installed(qapp, drawn_icons, panel):
+    from lineclear.ui.frame import tray_icon
+
+    place = drawn_icons / f"hicolor/scalable/status/lineclear-tray-{panel}.svg"
+    assert place.read_bytes() == tray_icon.variant(panel)
+    shown = tray_icon.icon_with_count(0, panel).pixmap(48, 48).toImage()
+    drawn = QImage(str(drawn_icons / f"hicolor/48x48/status/lineclear-tray-{panel}.png"))
+    assert shown.pixelColor(22, 15) == drawn.pixelColor(22, 15)
+
+
 def test_no_variant_keeps_a_colour_that_nobody_defines(qapp, drawn_icons):
     drawings = sorted(drawn_icons.rglob("*.svg"))
     assert len(drawings) == 4

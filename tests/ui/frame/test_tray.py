@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from lineclear.ui import theme
-from lineclear.ui.frame.tray import Tray, icon_with_count
+from lineclear.ui.frame.tray import Tray
 
 
 class Notified:
@@ -67,8 +67,3 @@ def test_the_switch_in_the_menu_is_heard_and_shown(tray):
 def test_the_icon_says_how_many_wait(tray, desktop):
     tray.show_count(7)
     assert desktop.tip == "Lineclear: 7 calls waiting"
-    plain, seven, many = (
-        icon_with_count(number, "#222222", "#2B5FC7", "#ffffff").pixmap(22, 22).toImage()
-        for number in (0, 7, 1000)
-    )
-    assert plain != seven != many

@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QRect, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QIcon, QPainter, QPixmap
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from lineclear.ui import theme, words
-
-SIDES = (16, 22, 24, 32, 48)
-
-
-def icon_with_count(number: int, colour: str, badge: str, ink: str) -> QIcon:
-    """The signal arm in COLOUR, with a badge that says how many calls wait."""
-    icon = QIcon()
-    for side in SIDES:
-        pixmap = QPixmap(theme.glyph("tray", colour, 1.0, side))
-        if number:
-            _badge(pixmap, side, number, badge, ink)
-        icon.addPixmap(pixmap)
-    return icon
-
-
-def _badge(pixmap: QPixmap, side: int, number: int, badge: str, ink: str) -> None:
-    text = str(number) if number < 100 else "99"
-    painter = QPainter(pixmap)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    high = round(side * 0.62)
-    wide = max(high, round(side * 0.36 * len(text) + side * 0.26))
-    box = QRect(side - wide, side - high, wide, high)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(badge))
-    painter.drawRoundedRect(box, high / 2, high / 2)
-    font = QFont(theme.body_font())
-    font.setPixelSize(max(8, round(high * 0.78)))
-    font.setBold(True)
-    painter.setFont(font)
-    painter.setPen(QColor(ink))
-    painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), text)
-    painter.end()
+from lineclear.language import _, counted
+from lineclear.ui import theme
+from lineclear.ui.frame.tray_icon import icon_with_count, panel_of
 
 
 class Tray(QObject):
@@ -63,13 +33,16 @@ class Tray(QObject):
         self.icon: QSystemTrayIcon | None = None
         self._menu = QMenu()
         self._menu.setObjectName("trayMenu")
-        self._menu.addAction("Open Lineclear").triggered.connect(self.opened)
-        self._quiet = self._menu.addAction("Quiet")
+        self._menu.addAction(_("Open Lineclear")).triggered.connect(self.opened)
+        self._quiet = self._menu.addAction(_("Quiet"))
         self._quiet.setCheckable(True)
         self._quiet.toggled.connect(self.quiet_wanted)
         self._menu.addSeparator()
-        self._menu.addAction("Quit").triggered.connect(self.quit_wanted)
+        self._menu.addAction(_("Quit")).triggered.connect(self.quit_wanted)
         look.changed.connect(self._redraw)
+        # The panel is the desktop's, also where the window's colours are the operator's choice.
+        self._desktop = QGuiApplication.styleHints()
+        self._desktop.colorSchemeChanged.connect(self._redraw)
 
     def available(self) -> bool:
         """Whether the desktop shows the icon now."""
@@ -100,11 +73,11 @@ class Tray(QObject):
     def _redraw(self) -> None:
         if self.icon is None:
             return
-        t = self._look.tokens
         number = max(self._waiting, 0)
-        self.icon.setIcon(icon_with_count(number, t.text, t.accent, t.on_accent))
-        says = words.count(number, "call")
-        self.icon.setToolTip(f"Lineclear: {says} waiting")
+        panel = panel_of(self._desktop.colorScheme())
+        self.icon.setIcon(icon_with_count(number, panel, high=self._look.tokens.high))
+        says = counted("{n} call", "{n} calls", number)
+        self.icon.setToolTip(_("Lineclear: {says} waiting").format(says=says))
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in (
