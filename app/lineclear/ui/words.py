@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -12,41 +13,58 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted, marked_pair
 
 NAME_LIMIT = 40
 """Names are agent text: shown escaped and cut here."""
 
 STATE_WORDS = {
-    State.PENDING: "Waiting",
-    State.HELD: "Held",
-    State.APPROVED: "Handed over",
-    State.LAPSED: "Lapsed",
-    State.DENIED: "Denied",
-    State.EXPIRED: "Expired",
-    State.WITHDRAWN: "Withdrawn",
-    State.RUNNING: "Running",
-    State.UNCERTAIN: "May have run",
-    State.DONE: "Finished",
-    State.STRAY: "Stray records",
-    State.DAMAGED: "Damaged",
-    State.UNREADABLE: "Unreadable",
-    State.RESUMABLE: "To resume",
+    State.PENDING: _("Waiting"),
+    State.HELD: _("Held"),
+    State.APPROVED: _("Handed over"),
+    State.LAPSED: _("Lapsed"),
+    State.DENIED: _("Denied"),
+    State.EXPIRED: _("Expired"),
+    State.WITHDRAWN: _("Withdrawn"),
+    State.RUNNING: _("Running"),
+    State.UNCERTAIN: _("May have run"),
+    State.DONE: _("Finished"),
+    State.STRAY: _("Stray records"),
+    State.DAMAGED: _("Damaged"),
+    State.UNREADABLE: _("Unreadable"),
+    State.RESUMABLE: _("To resume"),
 }
 OUTCOME_WORDS = {
-    "ok": "Finished",
-    "error": "Failed",
-    "denied": "Denied",
-    "expired": "Expired",
-    "withdrawn": "Withdrawn",
-    "refused": "Refused",
-    "resolved": "Settled",
+    "ok": _("Finished"),
+    "error": _("Failed"),
+    "denied": _("Denied"),
+    "expired": _("Expired"),
+    "withdrawn": _("Withdrawn"),
+    "refused": _("Refused"),
+    "resolved": _("Settled"),
 }
 PROCESS_WORDS = {
-    Process.ALIVE: "alive",
-    Process.DEAD: "dead",
-    Process.ELSEWHERE: "on another machine",
-    Process.UNKNOWN: "unknown",
+    Process.ALIVE: _("alive"),
+    Process.DEAD: _("dead"),
+    Process.ELSEWHERE: _("on another machine"),
+    Process.UNKNOWN: _("unknown"),
 }
+
+MONTHS = (
+    _("Jan"),
+    _("Feb"),
+    _("Mar"),
+    _("Apr"),
+    _("May"),
+    _("Jun"),
+    _("Jul"),
+    _("Aug"),
+    _("Sep"),
+    _("Oct"),
+    _("Nov"),
+    _("Dec"),
+)
+THE_AGENT = _("The agent")
 
 # --- Times, numbers, names ------------------------------------------------------------------------
 
@@ -54,18 +72,18 @@ PROCESS_WORDS = {
 def duration(seconds: float) -> str:
     """A length of time in one unit: `12 s`, `3 min`, `2 h`, `5 d`."""
     whole = max(0, int(seconds))
-    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min")):
+    for size, told in ((86_400, _("{n} d")), (3600, _("{n} h")), (60, _("{n} min"))):
         if whole >= size:
-            return f"{whole // size} {unit}"
-    return f"{whole} s"
+            return told.format(n=whole // size)
+    return _("{n} s").format(n=whole)
 
 
 def took(milliseconds: int) -> str:
     """How long a tool ran: `40 ms`, `1.2 s`, `3 min`."""
     if milliseconds < 100:
-        return f"{milliseconds} ms"
+        return _("{n} ms").format(n=milliseconds)
     if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.1f} s"
+        return _("{n:.1f} s").format(n=milliseconds / 1000)
     return duration(milliseconds / 1000)
 
 
@@ -73,9 +91,9 @@ def waiting_since(row: Row, now: datetime) -> str:
     """How long a call has waited, by its own clock or its file's; odd clocks are named."""
     since = row.asked_at or row.file_time
     if since is None or since.timestamp() < 86_400:
-        return "unknown"
+        return PROCESS_WORDS[Process.UNKNOWN]
     seconds = (now - since).total_seconds()
-    return "in the future" if seconds < -120 else duration(seconds)
+    return _("in the future") if seconds < -120 else duration(seconds)
 
 
 def clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
@@ -83,7 +101,8 @@ def clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
     local = at.astimezone()
     text = local.strftime("%H:%M:%S" if seconds else "%H:%M")
     if local.date() != now.astimezone().date():
-        text = f"{local.day} {local.strftime('%b')} {text}"
+        month = MONTHS[local.month - 1]
+        return _("{day} {month} {time}").format(day=local.day, month=month, time=text)
     return text
 
 
@@ -92,19 +111,19 @@ def amount(number: int) -> str:
     if number < 10_000:
         return str(number)
     if number < 1_000_000:
-        return f"{number // 1000} k"
+        return _("{n} k").format(n=number // 1000)
     if number < 10_000_000_000:
-        return f"{number / 1_000_000:.1f} M"
+        return _("{n:.1f} M").format(n=number / 1_000_000)
     return f"{number:.1e}"
 
 
 def size(count: int) -> str:
     """A size in bytes for reading: `317 bytes`, `12 KB`, `3.4 MB`."""
     if count < 2000:
-        return f"{count} bytes"
+        return counted("{n} byte", "{n} bytes", count)
     if count < 1_000_000:
-        return f"{count / 1000:.0f} KB"
-    return f"{count / 1_000_000:.1f} MB"
+        return _("{n:.0f} KB").format(n=count / 1000)
+    return _("{n:.1f} MB").format(n=count / 1_000_000)
 
 
 def count(number: int, noun: str, many: str = "") -> str:
@@ -112,7 +131,7 @@ def count(number: int, noun: str, many: str = "") -> str:
     return f"{number} {noun if number == 1 else many or noun + 's'}"
 
 
-def name(text: str | None, missing: str = "The agent", cut: int = NAME_LIMIT) -> str:
+def name(text: str | None, missing: str = THE_AGENT, cut: int = NAME_LIMIT) -> str:
     """A name from an agent: escaped, on one line, cut."""
     return visible_line(text, cut) if text else missing
 
@@ -120,10 +139,15 @@ def name(text: str | None, missing: str = "The agent", cut: int = NAME_LIMIT) ->
 def person(by: Person | None, me: Person | None) -> str:
     """Who it was: `you`, or that person's name, escaped."""
     if by is None:
-        return "somebody"
-    if me is not None and (by.uid, by.host) == (me.uid, me.host):
-        return "you"
-    return visible_line(by.name or f"uid {by.uid}", NAME_LIMIT)
+        return _("somebody")
+    if is_me(by, me):
+        return _("you")
+    return visible_line(by.name or _("uid {uid}").format(uid=by.uid), NAME_LIMIT)
+
+
+def is_me(by: Person | None, me: Person | None) -> bool:
+    """Tell whether it was who sits before this window."""
+    return by is not None and me is not None and (by.uid, by.host) == (me.uid, me.host)
 
 
 def ended(text: str) -> str:
@@ -148,19 +172,19 @@ def quoted(text: str | None) -> str:
 def state_word(row: Row) -> str:
     """The state in a word or two, as the table's first column shows it."""
     if row.state is State.DONE and row.outcome:
-        return OUTCOME_WORDS.get(row.outcome, "Finished")
+        return OUTCOME_WORDS.get(row.outcome, STATE_WORDS[State.DONE])
     return STATE_WORDS[row.state]
 
 
 def verdict_word(decision: Decision) -> str:
     """A decision as a past participle."""
     return {
-        "approve": "approved",
-        "modify": "approved with changes",
-        "deny": "denied",
-        "result": "answered",
-        "expired": "let expire",
-        "withdrawn": "withdrew",
+        "approve": _("approved"),
+        "modify": _("approved with changes"),
+        "deny": _("denied"),
+        "result": _("answered"),
+        "expired": _("let expire"),
+        "withdrawn": _("withdrew"),
     }[decision.verdict]
 
 
@@ -169,51 +193,101 @@ def verdict_word(decision: Decision) -> str:
 
 def warning(code: str) -> str:
     """A warning's sentence for a person."""
-    return SENTENCES.get(code, f"Warning: {code.replace('_', ' ')}.")
+    known = SENTENCES.get(code)
+    return _(known) if known else _("Warning: {code}.").format(code=code.replace("_", " "))
 
 
 def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     """The line under the title: agent, when it asked, its process and command."""
-    facts = [name(row.agent, "unknown agent")]
+    facts = [name(row.agent, _("unknown agent"))]
     if row.asked_at is not None:
-        facts.append(f"asked {waiting_since(row, now)} ago")
+        facts.append(_("asked {age} ago").format(age=waiting_since(row, now)))
     elif row.file_time is not None:
-        facts.append(f"file from {clock(row.file_time, now)}")
+        facts.append(_("file from {time}").format(time=clock(row.file_time, now)))
     if row.system != "lineclear":
-        facts.append("foreign" if row.system else "unknown system")
+        facts.append(_("foreign") if row.system else _("unknown system"))
     if not row.waited_for:
-        facts.append("asked before its agent was started again")
+        facts.append(_("asked before its agent was started again"))
     elif row.pid is not None:
-        facts.append(f"pid {row.pid} {PROCESS_WORDS[row.process]}")
+        facts.append(_("pid {pid} {state}").format(pid=row.pid, state=PROCESS_WORDS[row.process]))
     elif not row.closed:
-        facts.append(f"process {PROCESS_WORDS[row.process]}")
+        facts.append(_("process {state}").format(state=PROCESS_WORDS[row.process]))
     if argv and row.waited_for and not (row.closed and row.pid is None):
         program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
         facts.append(visible_line(" ".join((program, *argv[1:])), 60))
     return " \u00b7 ".join(facts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """What a budget counts, in words."""
+
+    alone: tuple[str, str]
+    of: str
+    silent: str
+
+
+_UNITS = {
+    "iterations": _Unit(
+        marked_pair("{amount} iteration", "{amount} iterations"),
+        _("{used} of {limit} iterations"),
+        _("iterations not reported"),
+    ),
+    "turns": _Unit(
+        marked_pair("{amount} turn", "{amount} turns"),
+        _("{used} of {limit} turns"),
+        _("turns not reported"),
+    ),
+    "steps": _Unit(
+        marked_pair("{amount} step", "{amount} steps"),
+        _("{used} of {limit} steps"),
+        _("steps not reported"),
+    ),
+    "tool calls": _Unit(
+        marked_pair("{amount} tool call", "{amount} tool calls"),
+        _("{used} of {limit} tool calls"),
+        _("tool calls not reported"),
+    ),
+    "tokens": _Unit(
+        marked_pair("{amount} token", "{amount} tokens"),
+        _("{used} of {limit} tokens"),
+        _("tokens not reported"),
+    ),
+}
+"""By what a system says that it counts."""
+
+
+def _unit(plural: str) -> _Unit:
+    alone = (f"{{amount}} {plural.removesuffix('s')}", f"{{amount}} {plural}")
+    own = _Unit(alone, f"{{used}} of {{limit}} {plural}", f"{plural} not reported")
+    return _UNITS.get(plural, own)
+
+
 def amount_of(number: int, plural: str) -> str:
     """A count for reading with its noun, which is given in the plural: `1 turn`, `12 k tokens`."""
-    return f"{amount(number)} {plural.removesuffix('s') if number == 1 else plural}"
+    return counted(*_unit(plural).alone, number=number, amount=amount(number))
 
 
 def budget(used: int | None, limit: int | None, noun: str) -> str:
     """One budget in words: `3 of 10 iterations`, `4 tool calls`, `tokens not reported`."""
     if used is None:
-        return f"{noun} not reported"
+        return _unit(noun).silent
     if limit is None:
         return amount_of(used, noun)
-    return f"{amount(used)} of {amount(limit)} {noun}"
+    return _unit(noun).of.format(used=amount(used), limit=amount(limit))
 
 
 def usage(used: Usage | None) -> str:
     """Tokens by kind, `tokens: 29 k in \u00b7 2200 out ...`; "" where none is told."""
     if used is None or (used.tokens_in, used.tokens_out, used.cache) == (None, None, None):
         return ""
-    kinds = ((used.tokens_in, "in"), (used.tokens_out, "out"), (used.cache, "cache"))
-    parts = (f"{kind} not reported" if n is None else f"{amount(n)} {kind}" for n, kind in kinds)
-    return "tokens: " + " \u00b7 ".join(parts)
+    kinds = (
+        (used.tokens_in, _("{amount} in"), _("in not reported")),
+        (used.tokens_out, _("{amount} out"), _("out not reported")),
+        (used.cache, _("{amount} cache"), _("cache not reported")),
+    )
+    parts = (silent if n is None else told.format(amount=amount(n)) for n, told, silent in kinds)
+    return _("tokens: {kinds}").format(kinds=" \u00b7 ".join(parts))
 
 
 # --- Empty ----------------------------------------------------------------------------------------
@@ -222,11 +296,21 @@ def usage(used: Usage | None) -> str:
 def nothing_waits(running: int, folders: int) -> str:
     """The empty table of a watched, quiet inbox; no agent is known before it asked once."""
     if not running:
-        return f"Nothing waits. Watching {count(folders, 'folder')}."
-    return f"Nothing waits. {count(running, 'agent')} running, watching {count(folders, 'folder')}."
+        return counted(
+            "Nothing waits. Watching {n} folder.", "Nothing waits. Watching {n} folders.", folders
+        )
+    return counted(
+        "Nothing waits. {agents} running, watching {n} folder.",
+        "Nothing waits. {agents} running, watching {n} folders.",
+        folders,
+        agents=counted("{n} agent", "{n} agents", running),
+    )
 
 
 def nothing_matches(hidden: int) -> str:
     """The empty table behind a filter."""
-    verb = "is" if hidden == 1 else "are"
-    return f"No call matches. {hidden} {verb} hidden by the filter."
+    return counted(
+        "No call matches. {n} is hidden by the filter.",
+        "No call matches. {n} are hidden by the filter.",
+        hidden,
+    )

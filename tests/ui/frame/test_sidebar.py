@@ -14,7 +14,7 @@ from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.ui import theme
 from lineclear.ui.frame.sidebar import Entry, EntryModel, Role, Sidebar
 from lineclear.ui.queue.sections import Section
-from lineclear.ui.queue.totals import RunTotals, Totals, total
+from lineclear.ui.queue.totals import WAITING, RunTotals, Totals, total
 from tests.ui.sample import NOW, SOURCE, a_row
 
 
@@ -103,7 +103,7 @@ def test_totals_count_each_run_once():
         a_row(3, run="b"),
     ]
     assert total(rows) == Totals(3, 8, 62_000)
-    assert total(rows).sentence("waiting", "over all that waits") == (
+    assert total(rows).sentence(WAITING) == (
         "3 waiting \u00b7 8 tool calls \u00b7 62 k tokens over all that waits"
     )
 
@@ -129,7 +129,7 @@ def test_totals_of_rows_that_come_and_go_are_those_of_the_rows_that_are_there():
 
 def test_totals_of_what_nobody_reports_are_not_zero():
     bare = a_row(1, counters=type(a_row(1).counters)())
-    assert total([bare]).sentence("waiting", "over all that waits") == "1 waiting"
+    assert total([bare]).sentence(WAITING) == "1 waiting"
     assert total([]) == Totals(0, None, None)
 
 

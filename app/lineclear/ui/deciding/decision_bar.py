@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import ApproveButton, DecisionButton
 from lineclear.ui.deciding.arming import Act, Readiness
@@ -33,22 +34,22 @@ class DecisionBar(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("decisionBar")
-        self.setAccessibleName("Decision")
+        self.setAccessibleName(_("Decision"))
         # Three lines of a sentence that stands here in the place of buttons.
         lines = 3 * QFontMetrics(theme.small_font()).height()
         self.setFixedHeight(max(theme.BAR_HEIGHT, lines + 16))
-        self.approve = ApproveButton(look, "Approve", "approve")
-        self.resume = ApproveButton(look, "Resume", "resume")
-        self.deny = DecisionButton("Deny\u2026", "deny")
-        self.modify = DecisionButton("Modify\u2026", "modify")
-        self.answer = DecisionButton("Answer\u2026", "answer")
+        self.approve = ApproveButton(look, _("Approve"), "approve")
+        self.resume = ApproveButton(look, _("Resume"), "resume")
+        self.deny = DecisionButton(_("Deny\u2026"), "deny")
+        self.modify = DecisionButton(_("Modify\u2026"), "modify")
+        self.answer = DecisionButton(_("Answer\u2026"), "answer")
         explain(self.answer, ABOUT_ANSWER)
-        self.take_back = DecisionButton("Take back", "takeBack")
-        self.it_ran = DecisionButton("It ran\u2026", "itRan")
-        self.it_did_not = DecisionButton("It did not run\u2026", "itDidNotRun")
-        self.ask_again = DecisionButton("Ask again", "askAgain")
-        self.leave_it = DecisionButton("Leave it", "leaveIt")
-        self.together = DecisionButton("Decide together\u2026", "together")
+        self.take_back = DecisionButton(_("Take back"), "takeBack")
+        self.it_ran = DecisionButton(_("It ran\u2026"), "itRan")
+        self.it_did_not = DecisionButton(_("It did not run\u2026"), "itDidNotRun")
+        self.ask_again = DecisionButton(_("Ask again"), "askAgain")
+        self.leave_it = DecisionButton(_("Leave it"), "leaveIt")
+        self.together = DecisionButton(_("Decide together\u2026"), "together")
         self._offer = Offer()
         self._line = line = QHBoxLayout(self)
         line.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
@@ -117,9 +118,9 @@ class DecisionBar(QWidget):
         self.empty = not any(shown.values())
         self.alone.setVisible(self.empty)
         self._apart.setVisible(bool(offer.approve or offer.resume))
-        self.approve.say(offer.approve or "Approve")
-        self.together.say(offer.together or "Decide together\u2026")
-        self.resume.say(offer.resume or "Resume")
+        self.approve.say(offer.approve or _("Approve"))
+        self.together.say(offer.together or _("Decide together\u2026"))
+        self.resume.say(offer.resume or _("Resume"))
 
     def fits(self, width: int) -> bool:
         """Whether all buttons of the offer stand in WIDTH pixels, what approves well apart."""
@@ -133,7 +134,7 @@ class DecisionBar(QWidget):
     def least(self) -> int:
         """Pixels of width that the buttons of any call need, Answer\u2026 put elsewhere."""
         left = sum(each.sizeHint().width() + _SPACING for each in (self.deny, self.modify))
-        right = self.approve.width_of("Approve with changes")
+        right = self.approve.width_of(_("Approve with changes"))
         return left + APART + _SPACING + right + 2 * _MARGIN
 
     def place_answer(self, elsewhere: QHBoxLayout | None) -> None:

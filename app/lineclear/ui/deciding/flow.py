@@ -13,6 +13,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 from lineclear.ui import words
 from lineclear.ui.announcing import announce
 from lineclear.ui.bridge import Bridge
@@ -55,11 +56,18 @@ class Several(Protocol):
 
 
 _DONE = {
-    "approve": "approved",
-    "deny": "denied",
-    "modify": "approved with changes",
-    "result": "answered",
+    "approve": _("approved"),
+    "deny": _("denied"),
+    "modify": _("approved with changes"),
+    "result": _("answered"),
 }
+_NAMES = {
+    "approve": _("approve a call"),
+    "deny": _("deny a call"),
+    "modify": _("approve a call with changes"),
+    "result": _("answer a call"),
+}
+"""What is being done, as a failure of it is told."""
 
 
 class DecisionFlow(QObject):
@@ -190,7 +198,7 @@ class DecisionFlow(QObject):
 
     def _froze(self) -> None:
         if self.holding.take_back(self.view.id):
-            self.hint("Your word was not written: the call changed.")
+            self.hint(_("Your word was not written: the call changed."))
         self.arming.show(None)
         self.asking.freeze()
         self.view.head()
@@ -199,7 +207,10 @@ class DecisionFlow(QObject):
             announce(self._pane, self.view.notice.text, urgent=True)
 
     def second(self) -> None:
-        """Let the times in the pane go on."""
+        """Let the times in the pane go on, and what is said of several calls."""
+        if self._selected() > 1:
+            # Others than the one in the pane may be decided by now.
+            self._refresh()
         if not self.view.frozen and self.view.resumption.look():
             self._refresh()
             self._rearm()
@@ -219,7 +230,7 @@ class DecisionFlow(QObject):
         notices = [] if self.view.notice is None else [self.view.notice]
         if not self.view.frozen:
             show = None if self._all_warnings else self._show_all_warnings
-            notices += state_notices(row, show, lambda: self.hint("Copied.", "ok"))
+            notices += state_notices(row, show, lambda: self.hint(_("Copied."), "ok"))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self.hands.offer(row.id, Offer() if self._busy else self._offer)
@@ -239,7 +250,7 @@ class DecisionFlow(QObject):
         if self._selected() > 1:
             return self._together.offer(self._selected())
         if row.id in self._decided_here and row.state is State.PENDING:
-            return Offer("Recorded.")
+            return Offer(_("Recorded."))
         if self.holding.holds(row.id):
             return Offer(self.holding.told_of(row.id), take_back=True)
         together = self._model.together(row)
@@ -315,9 +326,9 @@ class DecisionFlow(QObject):
         elif name in editors.QUESTIONS:
             self.asking.ask(editors.QUESTIONS[name])
         elif name == "takeBack" and self.holding.take_back(self.view.id):
-            self.hint("Taken back: nothing was written.", "ok")
+            self.hint(_("Taken back: nothing was written."), "ok")
         elif name == "takeBack":
-            self._run("take an approval back", lambda p, _r: self._verdicts.take_back(p.detail))
+            self._run(_("take an approval back"), lambda p, _r: self._verdicts.take_back(p.detail))
         elif name == "askAgain":
             if self.arming.readiness(Act.DENY).ready:
                 self._resolve("ask_again", None, origin)
@@ -339,7 +350,7 @@ class DecisionFlow(QObject):
     def take_back_held(self) -> None:
         """Take the last word back that is not written yet."""
         if self.holding.take_back():
-            self.hint("Taken back: nothing was written.", "ok")
+            self.hint(_("Taken back: nothing was written."), "ok")
 
     def open_modify(self) -> None:
         """Open the modify editor; for a call that takes nothing else, the editor of its answer."""
@@ -349,7 +360,7 @@ class DecisionFlow(QObject):
         if not self._offer.modify or self.view.prepared is None or self._busy or self.view.frozen:
             return
         if not self.view.prepared.editable:
-            self.hint("These arguments are too long to edit here; use: lineclear modify")
+            self.hint(_("These arguments are too long to edit here; use: lineclear modify"))
             return
         prepared, shown = self.view.prepared, self.view.prepared.detail.shown
         schema = None if shown is None or shown.block is None else shown.block.tool_schema
@@ -379,7 +390,7 @@ class DecisionFlow(QObject):
             self.asking.keep_note(text)
             return
         if not text:
-            self.hint("Say why in a few words: the agent reads it.")
+            self.hint(_("Say why in a few words: the agent reads it."))
             return
         if not self.arming.readiness(Act.DENY).ready:
             self.hint(self.hands.why_not(Act.DENY))
@@ -397,7 +408,7 @@ class DecisionFlow(QObject):
         except LineclearError as why:
             self.hint(why.sentence)
             return
-        self._run("save a command", lambda _p, row: self._verdicts.set_command(row, argv))
+        self._run(_("save a command"), lambda _p, row: self._verdicts.set_command(row, argv))
 
     # --- Doing ----------------------------------------------------------------------------------
 
@@ -415,7 +426,7 @@ class DecisionFlow(QObject):
         sight = self.sight.now()
         resume = self._offer.resumes and verdict.verdict == "approve"
         self._hold(
-            f"{verdict.verdict} a call",
+            _NAMES[verdict.verdict],
             _DONE[verdict.verdict],
             origin,
             lambda prepared, row: self._verdicts.decide(
@@ -425,8 +436,8 @@ class DecisionFlow(QObject):
 
     def _resolve(self, resolution: str, note: str | None, origin: Origin) -> None:
         self._hold(
-            "settle a call",
-            "settled",
+            _("settle a call"),
+            _("settled"),
             origin,
             lambda p, _r: self._verdicts.resolve(p.detail, resolution, note),
         )
@@ -459,7 +470,12 @@ class DecisionFlow(QObject):
                 self._rearm()
             announce(self._pane, notice.text, urgent=True)
         else:
-            self.hint(f"{words.name(row.tool, 'The call')} was not decided: {notice.text}", "stop")
+            self.hint(
+                _("{tool} was not decided: {text}").format(
+                    tool=words.name(row.tool, _("The call")), text=notice.text
+                ),
+                "stop",
+            )
 
     def _waiting_of(self, row: Row) -> list[str]:
         waiting = self._model.rows_in(Section.WAITING)
@@ -483,7 +499,7 @@ class DecisionFlow(QObject):
             log, argv = done.launched.log, " ".join(done.launched.argv)
             self._pane.follow(log, argv, show=True)
             self.view.resumption.started(done.launched.pid)
-            self.view.read_again(row, name="read what was started")
+            self.view.read_again(row, name=_("read what was started"))
             self.view.head()
         self.hint(done.said, "ok")
         self._refresh()

@@ -8,6 +8,7 @@ from datetime import datetime
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
+from lineclear.language import _
 from lineclear.ui.deciding.standing import changed_elsewhere
 
 
@@ -28,8 +29,8 @@ class Freeze:
     def action(self) -> str:
         """The label of what can be done about it; "" for nothing."""
         if self.settled:
-            return "Dismiss (u)"
-        return "Show the new one (u)" if self.successor else ""
+            return _("Dismiss (u)")
+        return _("Show the new one (u)") if self.successor else ""
 
 
 def freeze(
@@ -47,10 +48,10 @@ def freeze(
     """
     text = changed_elsewhere(before, after, now, me, typed=typed, replaced=bool(successor))
     if after is None:
-        told = "Its file holds another call now." if successor else "Its file is gone."
+        told = _("Its file holds another call now.") if successor else _("Its file is gone.")
         return Freeze(text, successor, standing=told)
     if after.sha256 != before.sha256:
-        return Freeze(text, after.id, standing="Shown as it was before it changed.")
+        return Freeze(text, after.id, standing=_("Shown as it was before it changed."))
     return Freeze(text, after.id, settled=True)
 
 

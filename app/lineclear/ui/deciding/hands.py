@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.language import _
 from lineclear.ui.announcing import announce
 from lineclear.ui.deciding import offers
 from lineclear.ui.deciding.arming import Act, Announced, Arming, Press, Readiness
@@ -64,14 +65,14 @@ class Hands(QObject):
         if not self.can(act):
             self.arming.printable_key()
             if self._call:
-                self._tell(f"There is nothing to {act.value} here.")
+                self._tell(_("There is nothing to {doing} here.").format(doing=offers.DOING[act]))
             return
         self.looking.emit()
         done = self.arming.letter(act)
         if done is Press.NOT_READY:
             self._tell(self.why_not(act), act)
         elif done is Press.TYPING:
-            self._tell("That came in the middle of other keys. Press it again.")
+            self._tell(_("That came in the middle of other keys. Press it again."))
         elif done is Press.ARMED:
             announce(self._pane, offers.press_enter(act, self._offer), urgent=True)
         self.changed.emit()
@@ -111,7 +112,11 @@ class Hands(QObject):
     def _second_press(self, act: Act) -> bool:
         if self._announced.again(f"{self._call}:{act.value}"):
             return True
-        self._tell(f"{self._offer.sentence} Press again to {offers.doing(act, self._offer)}.")
+        self._tell(
+            _("{sentence} Press again to {doing}.").format(
+                sentence=self._offer.sentence, doing=offers.doing(act, self._offer)
+            )
+        )
         return False
 
     def _tell(self, text: str, until: Act | None = None) -> None:

@@ -10,6 +10,7 @@ from math import ceil
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _
 from lineclear.ui import words
 
 _TICK_MS = 100
@@ -99,17 +100,21 @@ class Holding(QObject):
             return ""
         last = next(reversed(self._held.values()))
         more = len(self._held) - 1
-        tool = words.name(last.row.tool, "The call", 24)
-        told = f"{tool} is {last.told} in {self._left(last)} s"
-        return f"{told}, and {more} more" if more else told
+        tool = words.name(last.row.tool, _("The call"), 24)
+        told = _("{tool} is {told} in {length}").format(
+            tool=tool, told=last.told, length=words.duration(self._left(last))
+        )
+        return _("{told}, and {more} more").format(told=told, more=more) if more else told
 
     def told_of(self, row_id: str) -> str:
         """What is held of one row."""
         return self._sentence(self._held[row_id]) if row_id in self._held else ""
 
     def _sentence(self, act: HeldAct) -> str:
-        tool, agent = words.name(act.row.tool, "The call"), words.name(act.row.agent)
-        return f"{tool} of {agent} is {act.told} in {self._left(act)} s: nothing is written yet."
+        tool, agent = words.name(act.row.tool, _("The call")), words.name(act.row.agent)
+        return _("{tool} of {agent} is {told} in {length}: nothing is written yet.").format(
+            tool=tool, agent=agent, told=act.told, length=words.duration(self._left(act))
+        )
 
     def _left(self, act: HeldAct) -> int:
         return max(1, ceil(act.due - self._clock()))

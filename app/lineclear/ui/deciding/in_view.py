@@ -13,6 +13,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding import freezing
 from lineclear.ui.deciding.freezing import Freeze
@@ -106,7 +107,7 @@ class InView(QObject):
             self._pane.show_nothing()
         else:
             self._slow.start()
-            self._tasks.start(self._read(self.row), name="read a call")
+            self._tasks.start(self._read(self.row), name=_("read a call"))
 
     async def _read(self, row: Row) -> None:
         try:
@@ -198,7 +199,7 @@ class InView(QObject):
 
     def _read_result(self, before: Row, row: Row) -> None:
         if row.state is not before.state and row.state is not State.PENDING:
-            self.read_again(row, name="read what came of a call")
+            self.read_again(row, name=_("read what came of a call"))
 
     def read_again(self, row: Row, *, name: str) -> None:
         """Take in launches, results and what ran; what was asked stays as it is."""

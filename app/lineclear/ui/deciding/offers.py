@@ -13,6 +13,7 @@ from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.deciding.arming import Act, Need, Readiness
 
@@ -44,10 +45,12 @@ class Offer:
     """Nothing can resume this agent yet: offer to set a command."""
 
 
-ABOUT_ANSWER = "Give this result to the agent; the tool does not run."
-MODIFYING = Offer("Nothing runs before you have reviewed and approved your changes.")
-MODIFY_REVIEWED = Offer("The agent runs it with your changes.", "Approve with changes")
-MODIFY_FLAGGED = Offer("The agent runs it with your changes and what is flagged.", "Approve anyway")
+ABOUT_ANSWER = _("Give this result to the agent; the tool does not run.")
+MODIFYING = Offer(_("Nothing runs before you have reviewed and approved your changes."))
+MODIFY_REVIEWED = Offer(_("The agent runs it with your changes."), _("Approve with changes"))
+MODIFY_FLAGGED = Offer(
+    _("The agent runs it with your changes and what is flagged."), _("Approve anyway")
+)
 
 
 def modifying(*, reviewed: bool, flagged: bool) -> Offer:
@@ -57,7 +60,7 @@ def modifying(*, reviewed: bool, flagged: bool) -> Offer:
     return MODIFY_FLAGGED if flagged else MODIFY_REVIEWED
 
 
-ANSWERING = "Nothing is given before you have reviewed it."
+ANSWERING = _("Nothing is given before you have reviewed it.")
 """What the bar says while an answer is being written."""
 
 
@@ -67,20 +70,25 @@ def answering(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
         return Offer(ANSWERING)
     agent = words.name(row.agent)
     if not row.waited_for:
-        told = f"The tool does not run. {agent} gets this when it asks again."
+        told = _("The tool does not run. {agent} gets this when it asks again.").format(agent=agent)
     elif row.process in (Process.ALIVE, Process.ELSEWHERE) and row.system == "lineclear":
-        told = f"{agent} gets this at once; the tool does not run."
+        told = _("{agent} gets this at once; the tool does not run.").format(agent=agent)
     else:
-        told = f"The tool does not run. {agent} gets this when it is resumed."
-    label = "Answer anyway" if flagged or stop_codes(row) else "Give this answer"
-    return Offer(told, label, doing="give this answer")
+        told = _("The tool does not run. {agent} gets this when it is resumed.").format(agent=agent)
+    label = _("Answer anyway") if flagged or stop_codes(row) else _("Give this answer")
+    return Offer(told, label, doing=_("give this answer"))
 
 
 def held(offer: Offer, decided: int, together: int) -> Offer:
     """OFFER on one of TOGETHER calls that are handed over at once; DECIDED of them are done."""
     if together <= 1:
         return offer
-    told = f"Held until all {together} calls of this run are decided ({decided} done)."
+    told = counted(
+        "Held until {n} call of this run is decided ({decided} done).",
+        "Held until all {n} calls of this run are decided ({decided} done).",
+        together,
+        decided=decided,
+    )
     return replace(
         offer,
         sentence=f"{ABOUT_ANSWER} {told}" if offer.answer and not offer.approve else told,
@@ -88,35 +96,37 @@ def held(offer: Offer, decided: int, together: int) -> Offer:
     )
 
 
-_OVER = "This is over: nothing is left to decide."
+_OVER = _("This is over: nothing is left to decide.")
 _NOTHING_TO_DO = {
-    State.RUNNING: "It runs: there is nothing to decide until it ends.",
-    State.UNREADABLE: "It cannot be decided. File shows what is there.",
-    State.DAMAGED: "It cannot be decided. File shows what is there.",
-    State.STRAY: "Nothing here asks for a decision. File shows what is there.",
+    State.RUNNING: _("It runs: there is nothing to decide until it ends."),
+    State.UNREADABLE: _("It cannot be decided. File shows what is there."),
+    State.DAMAGED: _("It cannot be decided. File shows what is there."),
+    State.STRAY: _("Nothing here asks for a decision. File shows what is there."),
 }
 
 
 def _no_command(row: Row) -> str:
-    return f"Lineclear knows no command yet that resumes {words.name(row.agent)}."
+    return _("Lineclear knows no command yet that resumes {agent}.").format(
+        agent=words.name(row.agent)
+    )
 
 
-NOTING = "Nothing is approved yet: your note waits for your approval."
+NOTING = _("Nothing is approved yet: your note waits for your approval.")
 
 
 def noted(offer: Offer, note: str) -> Offer:
     """OFFER while a note waits to go with an approval."""
     if not note or not offer.approve:
         return offer
-    said = f"Your note goes with it: \u201c{visible_line(note, 60)}\u201d."
+    said = _("Your note goes with it: \u201c{note}\u201d.").format(note=visible_line(note, 60))
     return replace(offer, sentence=f"{offer.sentence} {said}".strip())
 
 
 def denying(row: Row) -> str:
     """What a denial will do, while its reason is being typed."""
     if row.system != "lineclear":
-        return "Nothing runs. The agent reads this text only when it is resumed from here."
-    return "The agent gets this text instead of a result; nothing runs."
+        return _("Nothing runs. The agent reads this text only when it is resumed from here.")
+    return _("The agent gets this text instead of a result; nothing runs.")
 
 
 def stop_codes(row: Row) -> tuple[str, ...]:
@@ -147,7 +157,7 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         return Offer(
             "" if running or row.resumable_by else _no_command(row),
             take_back=True,
-            resume="" if running or waits or not row.resumable_by else "Resume",
+            resume="" if running or waits or not row.resumable_by else _("Resume"),
             set_command=not running and not row.resumable_by,
         )
     if row.state is State.LAPSED and row.system != "lineclear" and not row.closed:
@@ -157,11 +167,11 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         if row.closed:
             return Offer(_OVER)
         if row.process in (Process.ALIVE, Process.ELSEWHERE):
-            return Offer(f"{agent} lives and goes on by itself.")
+            return Offer(_("{agent} lives and goes on by itself.").format(agent=agent))
         return _offer_resume(row, word=word)
     if row.state is State.UNCERTAIN:
         return Offer(
-            sentence="No program tries this again. Say what you found, or leave it.",
+            sentence=_("No program tries this again. Say what you found, or leave it."),
             resolve=True,
         )
     return Offer(_NOTHING_TO_DO.get(row.state, _OVER))
@@ -171,30 +181,32 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not row.resumable_by:
         return Offer(_no_command(row), set_command=True)
     if MAY_BE_RUNNING not in row.warnings:
-        return Offer(resume="Resume")
+        return Offer(resume=_("Resume"))
     if not word:
-        return Offer(resume="Resume\u2026", asks=True)
+        return Offer(resume=_("Resume\u2026"), asks=True)
     # Only the operator can know.
     if HANDED_OVER in row.warnings:
         sentence = f"{SENTENCES[HANDED_OVER]} {ASK_FOR_WORD}"
-        return Offer(sentence=sentence, resume="Nothing runs or ran: resume")
-    return Offer(sentence=ASK_FOR_WORD, resume="Nothing runs: resume")
+        return Offer(sentence=sentence, resume=_("Nothing runs or ran: resume"))
+    return Offer(sentence=ASK_FOR_WORD, resume=_("Nothing runs: resume"))
 
 
 def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
     """OFFER while a resume goes on in process PID, or after one ENDED: never a second one."""
     if pid is not None:
-        told = f"Started as pid {pid}. Output shows what it says."
+        told = _("Started as pid {pid}. Output shows what it says.").format(pid=pid)
         return replace(offer, sentence=told, resume="", asks=False, set_command=False)
     if ended and offer.resume and not offer.sentence:
-        return replace(offer, sentence="The last resume ended before it came to this. See Output.")
+        return replace(
+            offer, sentence=_("The last resume ended before it came to this. See Output.")
+        )
     return offer
 
 
 def _offer_pending(row: Row, agent: str) -> Offer:
     if row.kind == "deferred":
         if blocked_codes(row):
-            return Offer(sentence="This call cannot be answered. File shows what is there.")
+            return Offer(sentence=_("This call cannot be answered. File shows what is there."))
         return Offer(ABOUT_ANSWER, answer=True, set_command=not row.resumable_by)
     offered = _offer_approval(row, agent)
     return replace(offered, answer=bool(offered.approve) and takes_answer(row))
@@ -202,51 +214,63 @@ def _offer_pending(row: Row, agent: str) -> Offer:
 
 def _offer_approval(row: Row, agent: str) -> Offer:
     if blocked_codes(row):
-        return Offer(sentence="This call cannot be approved. It can be denied.", deny=True)
-    approve = "Approve anyway" if stop_codes(row) else ""
+        return Offer(sentence=_("This call cannot be approved. It can be denied."), deny=True)
+    approve = _("Approve anyway") if stop_codes(row) else ""
     foreign = row.system != "lineclear"
     if not row.waited_for:
         return Offer(
-            f"{agent} was started again since it asked this. It runs it when it asks again.",
-            approve or "Record approval",
+            _(
+                "{agent} was started again since it asked this. It runs it when it asks again."
+            ).format(agent=agent),
+            approve or _("Record approval"),
             deny=True,
             modify=True,
         )
     if row.process is Process.ALIVE and not foreign:
         return Offer(
-            f"{agent} is waiting and runs it at once.", approve or "Approve", deny=True, modify=True
+            _("{agent} is waiting and runs it at once.").format(agent=agent),
+            approve or _("Approve"),
+            deny=True,
+            modify=True,
         )
     if row.process is Process.ELSEWHERE and not foreign:
         return Offer(
-            f"{agent} waits on another machine and runs it when your answer gets there.",
-            approve or "Approve",
+            _("{agent} waits on another machine and runs it when your answer gets there.").format(
+                agent=agent
+            ),
+            approve or _("Approve"),
             deny=True,
             modify=True,
         )
     if row.process is Process.DEAD and row.resumable_by:
         return Offer(
-            "The agent died. This starts it again.",
-            approve or "Approve and resume",
+            _("The agent died. This starts it again."),
+            approve or _("Approve and resume"),
             resumes=True,
             deny=True,
             modify=True,
         )
     if row.process is Process.DEAD and not foreign:
         return Offer(
-            f"The agent died. Nothing runs until someone resumes {agent}.",
-            approve or "Approve",
+            _("The agent died. Nothing runs until someone resumes {agent}.").format(agent=agent),
+            approve or _("Approve"),
             deny=True,
             modify=True,
             set_command=True,
         )
     told = (
-        "This agent may not read Lineclear's answers. It takes effect when you resume it from here."
+        _(
+            "This agent may not read Lineclear's answers. It takes effect when you resume it"
+            " from here."
+        )
         if foreign
-        else f"Whether {agent} still runs cannot be told. It takes effect when it asks again."
+        else _(
+            "Whether {agent} still runs cannot be told. It takes effect when it asks again."
+        ).format(agent=agent)
     )
     return Offer(
         told,
-        approve or "Record approval",
+        approve or _("Record approval"),
         deny=True,
         modify=True,
         set_command=not row.resumable_by,
@@ -274,30 +298,37 @@ def readiness(state: Readiness, lines_below: int = 0) -> str:
     if state.need in (Need.READY, Need.NO_CALL):
         return ""
     if state.need is Need.OFF_SCREEN:
-        return "Look at this window first."
+        return _("Look at this window first.")
     if state.need is Need.IDLE:
-        return "Nobody touched this window for two minutes. Read it again."
+        return _("Nobody touched this window for two minutes. Read it again.")
     if state.need is Need.END:
         if lines_below > 0:
-            return f"{words.count(lines_below, 'line')} below not seen \u00b7 End"
-        return "Not all of it was seen \u00b7 End"
+            return counted(
+                "{n} line below not seen \u00b7 End",
+                "{n} lines below not seen \u00b7 End",
+                lines_below,
+            )
+        return _("Not all of it was seen \u00b7 End")
     if state.need is Need.MASKED:
-        return "A masked place was not shown \u00b7 Show (F8, then Space)"
+        return _("A masked place was not shown \u00b7 Show (F8, then Space)")
     if state.need is Need.FLAG:
-        return "A flagged place was not seen yet \u00b7 F8"
-    return "Ready in a moment\u2026"
+        return _("A flagged place was not seen yet \u00b7 F8")
+    return _("Ready in a moment\u2026")
+
+
+DOING = {Act.APPROVE: _("approve"), Act.RESUME: _("resume"), Act.DENY: _("deny")}
 
 
 def doing(act: Act, offer: Offer) -> str:
     """What an act does, in words that follow "to"."""
     if act is Act.APPROVE and offer.doing:
         return offer.doing
-    return {Act.APPROVE: "approve", Act.RESUME: "resume", Act.DENY: "deny"}[act]
+    return DOING[act]
 
 
 def press_enter(act: Act, offer: Offer) -> str:
     """What is said while the letter is armed: all that Enter will do."""
     told = doing(act, offer)
     if act is Act.APPROVE and offer.resumes:
-        told = "approve and start the agent again"
-    return f"Press Enter to {told} \u00b7 Esc to cancel"
+        told = _("approve and start the agent again")
+    return _("Press Enter to {doing} \u00b7 Esc to cancel").format(doing=told)

@@ -9,10 +9,21 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 from lineclear.ui import words
 
 NOT_PICKED_UP_S = 5.0
 """A live agent that has not started an approved call for this long is said not to answer."""
+
+
+_DECIDED = {
+    "approve": _("Approved by {who} {time}"),
+    "modify": _("Approved with changes by {who} {time}"),
+    "deny": _("Denied by {who} {time}"),
+    "result": _("Answered by {who} {time}"),
+    "expired": _("Let expire by {who} {time}"),
+    "withdrawn": _("Withdrawn by {who} {time}"),
+}
 
 
 def standing(
@@ -26,10 +37,13 @@ def standing(
 
 
 def _pending(row: Row, now: datetime, _me: Person | None) -> str:
-    text = "Waits for your answer." if row.kind == "deferred" else "Waits for your word."
+    text = _("Waits for your answer.") if row.kind == "deferred" else _("Waits for your word.")
     if row.expires_at is not None:
         left = (row.expires_at - now).total_seconds()
-        text += f" Expires in {words.duration(left)}." if left > 0 else " Its time is over."
+        if left > 0:
+            text += " " + _("Expires in {length}.").format(length=words.duration(left))
+        else:
+            text += " " + _("Its time is over.")
     return _and_reason(text, row)
 
 
@@ -39,8 +53,7 @@ def _decided(row: Row, now: datetime, me: Person | None) -> str:
         return words.STATE_WORDS[row.state] + "."
     who = words.person(decision.by, me)
     at = words.clock(decision.at, now, seconds=True)
-    what = words.verdict_word(decision)
-    return f"{what[0].upper()}{what[1:]} by {who} {at}"
+    return _DECIDED[decision.verdict].format(who=who, time=at)
 
 
 def _approved(row: Row, now: datetime, me: Person | None) -> str:
@@ -50,19 +63,20 @@ def _approved(row: Row, now: datetime, me: Person | None) -> str:
         return text
     since = (now - row.decision.at).total_seconds()
     if not row.waited_for:
-        return (
-            f"{text}. {agent} was started again since it asked this; it runs it if it asks again."
-        )
+        return _(
+            "{text}. {agent} was started again since it asked this; it runs it if it asks again."
+        ).format(text=text, agent=agent)
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         if since > NOT_PICKED_UP_S:
-            return (
-                f"{text}. Not picked up for {words.duration(since)}: the process lives "
-                "but does not answer."
-            )
-        return f"{text}, waiting for {agent}."
-    text = f"{text}. Nothing runs until {agent} is resumed"
+            return _(
+                "{text}. Not picked up for {length}: the process lives but does not answer."
+            ).format(text=text, length=words.duration(since))
+        return _("{text}, waiting for {agent}.").format(text=text, agent=agent)
+    text = _("{text}. Nothing runs until {agent} is resumed").format(text=text, agent=agent)
     if row.lapses_at is not None:
-        return f"{text}; it lapses at {words.clock(row.lapses_at, now)}."
+        return _("{text}; it lapses at {time}.").format(
+            text=text, time=words.clock(row.lapses_at, now)
+        )
     return f"{text}."
 
 
@@ -73,14 +87,18 @@ def _denied(row: Row, now: datetime, me: Person | None) -> str:
     if row.closed:
         return text
     if row.process is Process.DEAD or row.system != "lineclear":
-        return f"{text} {words.name(row.agent)} reads it when it is resumed."
-    return f"{text} {words.name(row.agent)} has not read it yet."
+        return _("{text} {agent} reads it when it is resumed.").format(
+            text=text, agent=words.name(row.agent)
+        )
+    return _("{text} {agent} has not read it yet.").format(text=text, agent=words.name(row.agent))
 
 
 def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
-    runs = f"{words.name(row.agent)} was resumed and runs as pid {pid}"
+    runs = _("{agent} was resumed and runs as pid {pid}").format(
+        agent=words.name(row.agent), pid=pid
+    )
     if row.state is State.LAPSED:
-        return f"The approval lapsed. {runs}; it asks again."
+        return _("The approval lapsed. {runs}; it asks again.").format(runs=runs)
     if row.decision is None:
         return f"{runs}."
     if row.state is State.DENIED:
@@ -91,39 +109,53 @@ def _resumed(row: Row, now: datetime, me: Person | None, pid: int) -> str:
 
 def _lapsed(row: Row, now: datetime, me: Person | None) -> str:
     if row.decision is None:
-        return "The approval lapsed; nobody picked it up."
-    what = "answer" if row.decision.verdict == "result" else "approval"
-    who = words.person(row.decision.by, me)
-    whose = "Your" if who == "you" else f"{who}'s"
-    lapsed = f" at {words.clock(row.lapses_at, now)}" if row.lapses_at is not None else ""
-    ours = row.system == "lineclear"
-    cure = "Resume lets the agent ask again." if ours else "Take it back to decide anew."
-    return (
-        f"{whose} {what} of {words.clock(row.decision.at, now)} lapsed{lapsed}; "
-        f"nobody picked it up. {cure}"
+        return _("The approval lapsed; nobody picked it up.")
+    answered = row.decision.verdict == "result"
+    if words.is_me(row.decision.by, me):
+        mine = _("Your answer of {time} lapsed{at}; nobody picked it up.")
+        told = mine if answered else _("Your approval of {time} lapsed{at}; nobody picked it up.")
+    else:
+        other = _("{who}'s answer of {time} lapsed{at}; nobody picked it up.")
+        told = (
+            other if answered else _("{who}'s approval of {time} lapsed{at}; nobody picked it up.")
+        )
+    said = told.format(
+        who=words.person(row.decision.by, me),
+        time=words.clock(row.decision.at, now),
+        at=_at(row.lapses_at, now),
     )
+    ours = row.system == "lineclear"
+    cure = _("Resume lets the agent ask again.") if ours else _("Take it back to decide anew.")
+    return f"{said} {cure}"
+
+
+def _at(at: datetime | None, now: datetime, *, seconds: bool = False) -> str:
+    """When it was, to follow a verb; "" where nothing tells."""
+    if at is None:
+        return ""
+    return _(" at {time}").format(time=words.clock(at, now, seconds=seconds))
 
 
 def _running(row: Row, now: datetime, _me: Person | None) -> str:
     if row.started_at is None:
-        return "Running."
+        return _("Running.")
     seconds = (now - row.started_at).total_seconds()
     since = words.clock(row.started_at, now, seconds=True)
-    text = f"Running for {words.duration(seconds)}, since {since}."
+    text = _("Running for {length}, since {time}.").format(
+        length=words.duration(seconds), time=since
+    )
     if row.process is Process.UNKNOWN:
-        text += " Whether its process still lives cannot be told from here."
+        text += " " + _("Whether its process still lives cannot be told from here.")
     return text
 
 
 def _uncertain(row: Row, now: datetime, _me: Person | None) -> str:
     agent = words.name(row.agent)
-    started = (
-        "" if row.started_at is None else f" at {words.clock(row.started_at, now, seconds=True)}"
-    )
-    return (
-        f"{agent} started this{started} and died before it said how it ended. Nobody knows "
-        f"whether it took effect. Look in the target system for key {row.id[:12]}\u2026"
-    )
+    return _(
+        "{agent} started this{at} and died before it said how it ended. "
+        "Nobody knows whether it took effect. Look in the target system for "
+        "key {id}\u2026"
+    ).format(agent=agent, at=_at(row.started_at, now, seconds=True), id=row.id[:12])
 
 
 def _done(row: Row, now: datetime, me: Person | None) -> str:
@@ -132,50 +164,63 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
         lasted = words.took(max(0, int((row.ended_at - row.started_at).total_seconds() * 1000)))
     preview = visible_line(row.preview, 200)
     if row.outcome == "ok":
-        text = f"Finished in {lasted}" if lasted else "Finished"
+        text = _("Finished in {lasted}").format(lasted=lasted) if lasted else _("Finished")
         return f"{text}: {preview}" if preview else f"{text}."
     if row.outcome == "error":
-        text = f"Ran and failed after {lasted}" if lasted else "Ran and failed"
+        text = (
+            _("Ran and failed after {lasted}").format(lasted=lasted)
+            if lasted
+            else _("Ran and failed")
+        )
         return f"{text}: {preview}" if preview else f"{text}."
     if row.outcome == "denied":
-        return f"{_denied(row, now, me)}" if row.decision else "Denied."
+        return f"{_denied(row, now, me)}" if row.decision else _("Denied.")
     if row.outcome == "refused":
-        why = row.reason or (f"code {row.reason_code}" if row.reason_code else "")
+        why = row.reason or (
+            _("code {code}").format(code=row.reason_code) if row.reason_code else ""
+        )
         said = f": {visible_line(why, 200)}" if why else ""
-        return words.ended(f"The agent refused the decision{said}")
+        return words.ended(_("The agent refused the decision{said}").format(said=said))
     if row.outcome == "resolved":
-        return f"Settled by hand: {preview}" if preview else "Settled by hand."
-    ended = "" if row.ended_at is None else f" at {words.clock(row.ended_at, now)}"
-    return f"{words.OUTCOME_WORDS.get(row.outcome or '', 'Finished')}{ended}."
+        return (
+            _("Settled by hand: {preview}").format(preview=preview)
+            if preview
+            else _("Settled by hand.")
+        )
+    return f"{words.state_word(row)}{_at(row.ended_at, now)}."
 
 
 def _withdrawn(row: Row, now: datetime, _me: Person | None) -> str:
-    at = "" if row.ended_at is None else f" at {words.clock(row.ended_at, now)}"
-    return f"Withdrawn{at}: the agent no longer asks for this."
+    at = _at(row.ended_at, now)
+    return _("Withdrawn{at}: the agent no longer asks for this.").format(at=at)
 
 
 def _expired(row: Row, now: datetime, _me: Person | None) -> str:
-    at = "" if row.expires_at is None else f" at {words.clock(row.expires_at, now)}"
-    return f"Expired{at} without an answer."
+    at = _at(row.expires_at, now)
+    return _("Expired{at} without an answer.").format(at=at)
 
 
 def _held(row: Row, now: datetime, me: Person | None) -> str:
-    return f"{_decided(row, now, me)}. Held until every call of this run is decided."
+    return _("{decided}. Held until every call of this run is decided.").format(
+        decided=_decided(row, now, me)
+    )
 
 
 def _unreadable(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or row.reason_code or "the reason is not known", 400)
-    return f"Cannot be read: {why.rstrip('.')}. It cannot be approved."
+    why = visible_line(row.reason or row.reason_code or _("the reason is not known"), 400)
+    return _("Cannot be read: {why}. It cannot be approved.").format(why=why.rstrip("."))
 
 
 def _damaged(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or row.reason_code or "the reason is not known", 400)
-    return f"A record of this call is damaged: {why.rstrip('.')}. It cannot be approved."
+    why = visible_line(row.reason or row.reason_code or _("the reason is not known"), 400)
+    return _("A record of this call is damaged: {why}. It cannot be approved.").format(
+        why=why.rstrip(".")
+    )
 
 
 def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or "records that belong to no call here", 400)
-    return f"Stray records: {why.rstrip('.')}. They are ignored."
+    why = visible_line(row.reason or _("records that belong to no call here"), 400)
+    return _("Stray records: {why}. They are ignored.").format(why=why.rstrip("."))
 
 
 def _and_reason(text: str, row: Row) -> str:
@@ -190,17 +235,23 @@ def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
 def _stopped(row: Row) -> str:
     agent, stood = words.name(row.agent), row.position
     dead = row.process is Process.DEAD
-    after = "A resume goes on from here." if dead else "Whether it still runs, no file tells."
+    after = _("A resume goes on from here.") if dead else _("Whether it still runs, no file tells.")
     if stood is not None and stood.suspended is not None:
-        at = f" at {words.name(stood.node)}" if stood.node else ""
-        return f"{words.ended(f'{agent} was suspended{at}{words.quoted(stood.suspended)}')} {after}"
+        if stood.node:
+            told = _("{agent} was suspended at {node}{reason}")
+        else:
+            told = _("{agent} was suspended{reason}")
+        reason = words.quoted(stood.suspended)
+        said = told.format(agent=agent, node=words.name(stood.node), reason=reason)
+        return f"{words.ended(said)} {after}"
     if stood is not None and stood.node:
         how = f" ({words.name(stood.status)})" if stood.status else ""
-        died = "died; it " if dead else ""
-        return f"{agent} {died}was last at {words.name(stood.node)}{how}. {after}"
+        died = _("{agent} died; it was last at {node}{status}. {after}")
+        told = died if dead else _("{agent} was last at {node}{status}. {after}")
+        return told.format(agent=agent, node=words.name(stood.node), status=how, after=after)
     if dead:
-        return f"{agent} died with nothing to approve. {after}"
-    return f"{agent} left this with nothing to approve. {after}"
+        return _("{agent} died with nothing to approve. {after}").format(agent=agent, after=after)
+    return _("{agent} left this with nothing to approve. {after}").format(agent=agent, after=after)
 
 
 _STANDINGS = {
@@ -231,23 +282,44 @@ def changed_elsewhere(
     replaced: bool = False,
 ) -> str:
     """Why the pane froze: the call changed, or somebody else settled it, while it was read."""
-    unsent = " Your text was not sent." if typed else ""
+    unsent = f" {_('Your text was not sent.')}" if typed else ""
     if replaced or (after is not None and after.sha256 != before.sha256):
-        return f"This call changed at {words.clock(now, now)} while you were reading.{unsent}"
+        return (
+            _("This call changed at {time} while you were reading.").format(
+                time=words.clock(now, now)
+            )
+            + unsent
+        )
     if after is None:
-        return f"This call is gone since {words.clock(now, now)}: its file was removed.{unsent}"
+        return (
+            _("This call is gone since {time}: its file was removed.").format(
+                time=words.clock(now, now)
+            )
+            + unsent
+        )
     if after.decision is not None and after.decision != before.decision:
         decision = after.decision
         if decision.verdict == "withdrawn" or after.state is State.WITHDRAWN:
-            return f"The agent withdrew this call at {words.clock(decision.at, now)}.{unsent}"
+            return (
+                _("The agent withdrew this call at {time}.").format(
+                    time=words.clock(decision.at, now)
+                )
+                + unsent
+            )
         if decision.verdict == "expired":
-            return f"This call expired at {words.clock(decision.at, now)}.{unsent}"
-        who = words.person(decision.by, me)
-        elsewhere = " elsewhere" if who == "you" else ""
-        who = who[0].upper() + who[1:] if who == "you" else who
-        told = (
-            f"{who} {words.verdict_word(decision)} this{elsewhere} "
-            f"at {words.clock(decision.at, now)}{words.quoted(decision.reason)}"
+            return (
+                _("This call expired at {time}.").format(time=words.clock(decision.at, now))
+                + unsent
+            )
+        if words.is_me(decision.by, me):
+            told = _("You {decided} this elsewhere at {time}{reason}")
+        else:
+            told = _("{who} {decided} this at {time}{reason}")
+        told = told.format(
+            who=words.person(decision.by, me),
+            decided=words.verdict_word(decision),
+            time=words.clock(decision.at, now),
+            reason=words.quoted(decision.reason),
         )
         return f"{words.ended(told)}{unsent}"
     return f"{standing(after, now, me)}{unsent}"

@@ -15,6 +15,7 @@ from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
 from lineclear.core.ledger.decide import Verdict
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
@@ -66,7 +67,7 @@ class StandingWord(QObject):
         """Deny what of a diff the standing words meet."""
         met = self._words.meeting((*diff.added, *diff.changed), self._now())
         for row, word in met:
-            self._tasks.start(self._deny(row, word), name="deny what a run goes on to ask")
+            self._tasks.start(self._deny(row, word), name=_("deny what a run goes on to ask"))
         if met:
             self.changed.emit()
 
@@ -78,7 +79,11 @@ class StandingWord(QObject):
             prepared = await self._bridge.read(row)
             await self._bridge.decide(prepared.detail, verdict, Origin.STANDING, frozenset())
         except LineclearError as why:
-            self.failed.emit(f"{words.name(row.tool, 'A call')} was not denied: {why.sentence}")
+            self.failed.emit(
+                _("{tool} was not denied: {sentence}").format(
+                    tool=words.name(row.tool, _("A call")), sentence=why.sentence
+                )
+            )
 
     def _look(self) -> None:
         if not self._words.active(self._now()):
@@ -92,9 +97,11 @@ class StandingWord(QObject):
             return ""
         first, more = active[0], len(active) - 1
         until = words.clock(first.until, self._now())
-        met = words.count(self._words.met(first), "call")
-        told = f"{words.name(first.agent, cut=24)}: denied until {until} ({met} so far)"
-        return f"{told}, and {more} more" if more else told
+        met = counted("{n} call", "{n} calls", self._words.met(first))
+        told = _("{agent}: denied until {until} ({met} so far)").format(
+            agent=words.name(first.agent, cut=24), until=until, met=met
+        )
+        return _("{told}, and {more} more").format(told=told, more=more) if more else told
 
     def listed(self) -> list[tuple[StandingDenial, str]]:
         """Each word that stands, with its sentence."""
@@ -102,8 +109,10 @@ class StandingWord(QObject):
 
     def _sentence(self, one: StandingDenial) -> str:
         until = words.clock(one.until, self._now())
-        met = words.count(self._words.met(one), "call")
-        return (
-            f"What this run of {words.name(one.agent)} asks is denied until {until} ({met} so far):"
-            f" \u201c{visible_line(one.reason, 80)}\u201d"
+        met = counted("{n} call", "{n} calls", self._words.met(one))
+        return _(
+            "What this run of {agent} asks is denied until {until} ({met} so far): "
+            "\u201c{reason}\u201d"
+        ).format(
+            agent=words.name(one.agent), until=until, met=met, reason=visible_line(one.reason, 80)
         )

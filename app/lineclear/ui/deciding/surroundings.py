@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.world import World, look
+from lineclear.language import _
 from lineclear.ui.reading.diff_text import Difference, difference
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.tasks import Tasks
@@ -60,7 +61,7 @@ class Surroundings(QObject):
         # One that has not come back keeps the next ones from starting.
         if self._of is not None and not self._looking:
             self._looking = True
-            self._tasks.start(self._look_once(self._of), name="look around a call")
+            self._tasks.start(self._look_once(self._of), name=_("look around a call"))
 
     async def _look_once(self, prepared: Prepared) -> None:
         try:

@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _
 from lineclear.ui.deciding.verdicts import Done
 from lineclear.ui.reading.banners import failure_notice
 from lineclear.ui.tasks import Tasks
 
-RESUMING = "resume an agent"
+RESUMING = _("resume an agent")
 """The name of the act that starts a process."""
 
 
@@ -38,7 +39,7 @@ class Undertaking(QObject):
 
     def begin(self, name: str, row: Row, work: Coroutine[Any, Any, Done]) -> None:
         """Carry WORK out; only while nothing else is being done."""
-        self.said = "Starting\u2026" if name == RESUMING else "Saving\u2026"
+        self.said = _("Starting\u2026") if name == RESUMING else _("Saving\u2026")
         self.begun.emit()
         self._tasks.start(self._guarded(row, work), name=name)
 

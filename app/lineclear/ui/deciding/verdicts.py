@@ -18,6 +18,7 @@ from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
+from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.offers import stop_codes
 
@@ -63,29 +64,29 @@ class Verdicts:
             origin,
             despite,
         )
-        return Done("Recorded.", origin, decided=True, resume=resume)
+        return Done(_("Recorded."), origin, decided=True, resume=resume)
 
     async def take_back(self, detail: Detail) -> Done:
         """Take an approval back that nobody picked up."""
         await self._bridge.take_back(detail)
-        return Done("Taken back.")
+        return Done(_("Taken back."))
 
     async def resolve(self, detail: Detail, resolution: str, note: str | None) -> Done:
         """Settle a call that may have run."""
         await self._bridge.resolve(detail, resolution, note)
-        return Done("Recorded.")
+        return Done(_("Recorded."))
 
     async def resume(self, row: Row, *, word: bool = False) -> Done:
         """Start the resume of a row's agent; WORD: for what the offer said stands against it."""
         asked = {MAY_BE_RUNNING, *({HANDED_OVER} & set(row.warnings))}
         despite = frozenset(asked if word else ())
         launched = await self._bridge.relaunch(row, despite)
-        return Done(f"Started as pid {launched.pid}.", launched=launched)
+        return Done(_("Started as pid {pid}.").format(pid=launched.pid), launched=launched)
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> Done:
         """Remember the command that resumes a row's agent."""
         await self._bridge.set_command(row, argv)
-        return Done("Saved.")
+        return Done(_("Saved."))
 
 
 def misfit_of(shown: Shown | None) -> Callable[[Json], None] | None:
@@ -106,8 +107,12 @@ def parsed_command(line: str) -> tuple[str, ...]:
     try:
         argv = shlex.split(line)
     except ValueError as why:
-        raise LineclearError(f"That is no command: {why}.", code="command") from why
+        raise LineclearError(
+            _("That is no command: {why}.").format(why=why), code="command"
+        ) from why
     program = shutil.which(argv[0]) if argv else None
     if program is None:
-        raise LineclearError("There is no such program here. Give its full path.", code="command")
+        raise LineclearError(
+            _("There is no such program here. Give its full path."), code="command"
+        )
     return (program, *argv[1:])

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _, counted
 from lineclear.ui import words
 
 _NO_CLOCK = datetime(1970, 1, 2, tzinfo=UTC)
@@ -18,12 +19,12 @@ NAMED = 3
 
 def agents(rows: Iterable[Row]) -> str:
     """Who asks, the most first: `refund-bot 4, ci 2, ops 1, 2 other agents 3`."""
-    counted = Counter(row.agent for row in rows)
-    most = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    calls = Counter(row.agent for row in rows)
+    most = sorted(calls.items(), key=lambda item: (-item[1], item[0]))
     parts = [f"{words.name(agent)} {number}" for agent, number in most[:NAMED]]
     others = most[NAMED:]
     if others:
-        told = words.count(len(others), "other agent")
+        told = counted("{n} other agent", "{n} other agents", len(others))
         parts.append(f"{told} {sum(number for _, number in others)}")
     return ", ".join(parts)
 
@@ -34,32 +35,32 @@ def oldest(rows: Iterable[Row], now: datetime) -> str:
     asked = min((at for at in known if at is not None and at > _NO_CLOCK), default=None)
     if asked is None:
         return ""
-    return f"oldest {words.duration((now - asked).total_seconds())}"
+    return _("oldest {age}").format(age=words.duration((now - asked).total_seconds()))
 
 
 def waiting(number: int) -> str:
     """`1 call waits`, `7 calls wait`."""
-    return f"{number} call waits" if number == 1 else f"{number} calls wait"
+    return counted("{n} call waits", "{n} calls wait", number)
 
 
 def flagged(number: int) -> str:
     """How many of the calls carry a warning of the red kind."""
-    return f"{number} with a red warning"
+    return counted("{n} with a red warning", "{n} with a red warning", number)
 
 
 def may_have_run(number: int) -> str:
     """`1 call may have run`, `2 calls may have run`."""
-    return f"{words.count(number, 'call')} may have run"
+    return counted("{n} call may have run", "{n} calls may have run", number)
 
 
 def expiring(number: int, soonest_s: float) -> str:
     """`1 call expires in 5 min`, `2 calls expire within 4 min`."""
-    minutes = f"{max(1, math.ceil(soonest_s / 60))} min"
-    return f"1 call expires in {minutes}" if number == 1 else _several(number, minutes)
-
-
-def _several(number: int, minutes: str) -> str:
-    return f"{number} calls expire, the first in {minutes}"
+    return counted(
+        "{n} call expires in {length}",
+        "{n} calls expire, the first in {length}",
+        number,
+        length=words.duration(60 * max(1, math.ceil(soonest_s / 60))),
+    )
 
 
 def joined(parts: Iterable[str]) -> str:

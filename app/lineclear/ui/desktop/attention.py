@@ -15,6 +15,7 @@ from PySide6.QtGui import QIcon
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger import liveness
+from lineclear.language import _
 from lineclear.ui import assets
 from lineclear.ui.desktop.alerts import Alert, Alerts
 from lineclear.ui.desktop.notifications import LATER, DesktopNotifications, without_markup
@@ -105,8 +106,8 @@ class Attention(QObject):
         """Look for the desktop's services, and follow them until TASKS end."""
         if sys.platform == "linux":
             tasks.start(self.notifications.run(bus_module, tasks), name="notify")
-            tasks.start(self.lock.run_session(bus_module, tasks), name="follow the screen saver")
-            tasks.start(self.lock.run_system(bus_module, tasks), name="follow the screen lock")
+            tasks.start(self.lock.run_session(bus_module, tasks), name=_("follow the screen saver"))
+            tasks.start(self.lock.run_system(bus_module, tasks), name=_("follow the screen lock"))
 
     def stop(self) -> None:
         """Tell nothing more."""

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from lineclear.language import _
 from lineclear.ui.desktop.alerts import Alert
 from lineclear.ui.desktop.tokens import valid_token
 from lineclear.ui.tasks import Tasks
@@ -26,9 +27,9 @@ REVIEW: Final = "review"
 LATER: Final = "later"
 ACTIONS: Final = (
     # What a click on the notification itself does.
-    *("default", "Review"),
-    *(REVIEW, "Review"),
-    *(LATER, "Later (15 min)"),
+    *("default", _("Review")),
+    *(REVIEW, _("Review")),
+    *(LATER, _("Later (15 min)")),
 )
 _NO_MARKUP: Final = {ord(mark): f"\u27e6U+{ord(mark):04X}\u27e7" for mark in "<>&"}
 _NORMAL: Final = 1

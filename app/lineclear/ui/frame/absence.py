@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted, marked_pair
 from lineclear.ui import words
 
 LONG = timedelta(minutes=5)
@@ -58,17 +59,19 @@ class Absence:
         if self.since is None or now - self.since < LONG:
             return None
         parts = [
-            f"{number} {told}"
-            for number, told in (
-                (len(self._new), "new"),
-                (len(self._expired), "expired"),
-                (len(self._may_have_run), "may have run"),
+            counted(*pair, number=number)
+            for number, pair in (
+                (len(self._new), marked_pair("{n} new", "{n} new")),
+                (len(self._expired), marked_pair("{n} expired", "{n} expired")),
+                (len(self._may_have_run), marked_pair("{n} may have run", "{n} may have run")),
             )
             if number
         ]
         if not parts:
             return None
-        sentence = f"Since {words.clock(self.since, now)}: {', '.join(parts)}."
+        sentence = _("Since {since}: {parts}.").format(
+            since=words.clock(self.since, now), parts=", ".join(parts)
+        )
         return Return(sentence, tuple(self._new), tuple(sorted(self._may_have_run)))
 
 

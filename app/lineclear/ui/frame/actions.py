@@ -8,6 +8,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from lineclear.language import _
+
+DECIDE, MOVE, WINDOW = _("Decide"), _("Move"), _("Window")
+"""The groups."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -19,47 +24,47 @@ class Entry:
     """Keys without a modifier; they can be switched off."""
     keys: tuple[str, ...] = ()
     """Keys that always work."""
-    group: str = "Window"
+    group: str = WINDOW
 
 
 TABLE: tuple[Entry, ...] = (
-    Entry("approve", "Approve: then Enter", ("A",), ("Ctrl+Shift+A",), "Decide"),
-    Entry("deny", "Deny with a reason", ("D",), ("Ctrl+Shift+D",), "Decide"),
+    Entry("approve", _("Approve: then Enter"), ("A",), ("Ctrl+Shift+A",), DECIDE),
+    Entry("deny", _("Deny with a reason"), ("D",), ("Ctrl+Shift+D",), DECIDE),
     Entry(
         "modify",
-        "Modify\u2026 or, where nothing runs, Answer\u2026",
+        _("Modify\u2026 or, where nothing runs, Answer\u2026"),
         ("M",),
         ("Ctrl+Shift+M",),
-        "Decide",
+        DECIDE,
     ),
     Entry(
         "answer",
-        "Answer\u2026 with a result; the tool does not run",
+        _("Answer\u2026 with a result; the tool does not run"),
         ("G",),
         ("Ctrl+Shift+G",),
-        "Decide",
+        DECIDE,
     ),
-    Entry("note", "Write a note that goes with an approval", ("W",), ("Ctrl+Shift+W",), "Decide"),
-    Entry("undo", "Take back a word that is not written yet", (), ("Ctrl+Z",), "Decide"),
-    Entry("resume", "Resume a dead agent: then Enter", ("R",), ("Ctrl+Shift+R",), "Decide"),
-    Entry("submit", "Send the reason, or review what you wrote", (), ("Ctrl+Return",), "Decide"),
-    Entry("together", "Decide the selected calls together", ("B",), ("Ctrl+Shift+B",), "Decide"),
-    Entry("show_new", "Show what replaced a changed call", ("U",), ("Ctrl+U",), "Decide"),
-    Entry("next", "Next row", ("J",), ("Ctrl+Down",), "Move"),
-    Entry("previous", "Previous row", ("K",), ("Ctrl+Up",), "Move"),
-    Entry("next_waiting", "Next waiting call", ("N",), ("Ctrl+N",), "Move"),
-    Entry("snooze", "Snooze: show the call again later", ("Z",), ("Ctrl+Shift+Z",), "Move"),
-    Entry("to_end", "To the end of the call", (), ("End",), "Move"),
-    Entry("next_flag", "To a flagged place that was not seen", (), ("F8",), "Move"),
-    Entry("find", "Find in what is read", (), ("Ctrl+F",), "Move"),
-    Entry("find_next", "Next place that was found", (), ("F3",), "Move"),
-    Entry("find_previous", "Previous place that was found", (), ("Shift+F3",), "Move"),
-    Entry("panes", "Next pane", (), ("F6",), "Move"),
-    Entry("filter", "Filter", ("/",), ("Ctrl+L",), "Move"),
-    Entry("back", "Back out of the innermost thing", (), ("Esc",), "Move"),
-    Entry("keys", "This list of keys", ("?",), ("F1",), "Window"),
-    Entry("settings", "Settings\u2026", (), ("Ctrl+,",), "Window"),
-    Entry("quit", "Quit", (), ("Ctrl+Q",), "Window"),
+    Entry("note", _("Write a note that goes with an approval"), ("W",), ("Ctrl+Shift+W",), DECIDE),
+    Entry("undo", _("Take back a word that is not written yet"), (), ("Ctrl+Z",), DECIDE),
+    Entry("resume", _("Resume a dead agent: then Enter"), ("R",), ("Ctrl+Shift+R",), DECIDE),
+    Entry("submit", _("Send the reason, or review what you wrote"), (), ("Ctrl+Return",), DECIDE),
+    Entry("together", _("Decide the selected calls together"), ("B",), ("Ctrl+Shift+B",), DECIDE),
+    Entry("show_new", _("Show what replaced a changed call"), ("U",), ("Ctrl+U",), DECIDE),
+    Entry("next", _("Next row"), ("J",), ("Ctrl+Down",), MOVE),
+    Entry("previous", _("Previous row"), ("K",), ("Ctrl+Up",), MOVE),
+    Entry("next_waiting", _("Next waiting call"), ("N",), ("Ctrl+N",), MOVE),
+    Entry("snooze", _("Snooze: show the call again later"), ("Z",), ("Ctrl+Shift+Z",), MOVE),
+    Entry("to_end", _("To the end of the call"), (), ("End",), MOVE),
+    Entry("next_flag", _("To a flagged place that was not seen"), (), ("F8",), MOVE),
+    Entry("find", _("Find in what is read"), (), ("Ctrl+F",), MOVE),
+    Entry("find_next", _("Next place that was found"), (), ("F3",), MOVE),
+    Entry("find_previous", _("Previous place that was found"), (), ("Shift+F3",), MOVE),
+    Entry("panes", _("Next pane"), (), ("F6",), MOVE),
+    Entry("filter", _("Filter"), ("/",), ("Ctrl+L",), MOVE),
+    Entry("back", _("Back out of the innermost thing"), (), ("Esc",), MOVE),
+    Entry("keys", _("This list of keys"), ("?",), ("F1",), WINDOW),
+    Entry("settings", _("Settings\u2026"), (), ("Ctrl+,",), WINDOW),
+    Entry("quit", _("Quit"), (), ("Ctrl+Q",), WINDOW),
 )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel, PlainLabel
 from lineclear.ui.queue.filter_line import FilterLine
@@ -22,24 +23,24 @@ class TopBar(QWidget):
         self.setObjectName("topBar")
         self.filter = FilterLine()
         self.filter.setObjectName("filter")
-        self.filter.setAccessibleName("Filter")
-        self.filter.setPlaceholderText('Filter   tool:bash  agent:refund  age:>5m  "text"')
+        self.filter.setAccessibleName(_("Filter"))
+        self.filter.setPlaceholderText(_('Filter   tool:bash  agent:refund  age:>5m  "text"'))
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(520)
-        self.sections = QPushButton("Sections")
+        self.sections = QPushButton(_("Sections"))
         self.sections.setObjectName("sections")
         self.sections.setCheckable(True)
-        self.sections.setToolTip("Sections and folders in the place of the table")
+        self.sections.setToolTip(_("Sections and folders in the place of the table"))
         self.sections.hide()
-        self.quiet = QPushButton("Quiet")
+        self.quiet = QPushButton(_("Quiet"))
         self.quiet.setObjectName("quiet")
         self.quiet.setCheckable(True)
-        self.quiet.setToolTip("No notifications while this is on")
-        self.keys = QPushButton("Keys")
+        self.quiet.setToolTip(_("No notifications while this is on"))
+        self.keys = QPushButton(_("Keys"))
         self.keys.setObjectName("keys")
-        self.settings = QPushButton("Settings")
+        self.settings = QPushButton(_("Settings"))
         self.settings.setObjectName("openSettings")
-        self.settings.setToolTip("Settings (Ctrl+,)")
+        self.settings.setToolTip(_("Settings (Ctrl+,)"))
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 8, 12, 8)
         line.setSpacing(8)
@@ -97,7 +98,7 @@ class StatusLine(QWidget):
     def show_words(self, held: str, standing: str) -> None:
         """Say which words are not written yet and which stand; "" for none. Nothing moves."""
         for button, told, ends in (
-            (self.held, held, " \u00b7 Take back (Ctrl+Z)"),
+            (self.held, held, _(" \u00b7 Take back (Ctrl+Z)")),
             (self.standing, standing, "\u2026"),
         ):
             shown = f"{told}{ends}".replace("&", "&&") if told else ""
@@ -110,7 +111,7 @@ class StatusLine(QWidget):
 def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
     button = QPushButton()
     button.setObjectName(name)
-    button.setAccessibleName("Nothing is open")
+    button.setAccessibleName(_("Nothing is open"))
     button.setProperty("inLine", True)
     button.setAutoDefault(False)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

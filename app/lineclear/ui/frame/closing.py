@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from lineclear.language import _
 from lineclear.ui.frame.bars import Strip
 
-KEEPS_WATCHING = "Lineclear keeps watching in the tray."
-CLOSES = "Lineclear closes. Agents keep waiting and nothing is lost."
+KEEPS_WATCHING = _("Lineclear keeps watching in the tray.")
+CLOSES = _("Lineclear closes. Agents keep waiting and nothing is lost.")
 
 
 class Closing(QObject):
@@ -30,10 +31,10 @@ class Closing(QObject):
         self.tray = Strip(
             KEEPS_WATCHING,
             "trayStrip",
-            ("trayOk", "OK", self._hide),
-            ("trayQuit", "Quit instead", self.quit.emit),
+            ("trayOk", _("OK"), self._hide),
+            ("trayQuit", _("Quit instead"), self.quit.emit),
         )
-        self.end = Strip(CLOSES, "endStrip", ("endOk", "OK", self._end))
+        self.end = Strip(CLOSES, "endStrip", ("endOk", _("OK"), self._end))
         self.tray.hide()
         self.end.hide()
 

@@ -7,12 +7,13 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.presence import Reader
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 
 LOOK_MS = 2_000
-YOU = "you, in another window,"
+YOU = _("you, in another window,")
 
 
 def _is_me(one: Reader) -> bool:
@@ -22,7 +23,11 @@ def _is_me(one: Reader) -> bool:
 def named(one: Reader) -> str:
     """A colleague: what they call themselves, cut, and which user they are."""
     name = words.name(one.name, "")
-    return f"{name} (uid {one.uid})" if name else f"uid {one.uid}"
+    return (
+        _("{name} (uid {uid})").format(name=name, uid=one.uid)
+        if name
+        else _("uid {uid}").format(uid=one.uid)
+    )
 
 
 class Colleagues(QObject):
@@ -62,7 +67,7 @@ class Colleagues(QObject):
         """Ask what the others read, away from the window's thread."""
         if not self._looking:
             self._looking = True
-            self._tasks.start(self._look(), name="see what colleagues read")
+            self._tasks.start(self._look(), name=_("see what colleagues read"))
 
     async def _look(self) -> None:
         try:
@@ -83,10 +88,17 @@ class Colleagues(QObject):
         if not names:
             return ""
         if names == [YOU]:
-            return "you are reading this in another window"
+            return _("you are reading this in another window")
         if len(names) > 2:
-            return f"{names[0]} and {len(names) - 1} others are reading this"
-        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} reading this"
+            return counted(
+                "{name} and {n} other are reading this",
+                "{name} and {n} others are reading this",
+                len(names) - 1,
+                name=names[0],
+            )
+        if len(names) == 2:
+            return _("{name} and {other} are reading this").format(name=names[0], other=names[1])
+        return _("{name} is reading this").format(name=names[0])
 
     def _names(self, row_id: str) -> list[str]:
         """Who reads it, each once, others before this very user.

@@ -6,10 +6,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from lineclear.language import _
 from lineclear.ui.labels import PlainLabel
 
-COPY = "Copy three lines for an agent"
-COPY_SHORT = "Copy three lines"
+COPY = _("Copy three lines for an agent")
+COPY_SHORT = _("Copy three lines")
 
 
 class EmptyState(QWidget):
@@ -33,9 +34,9 @@ class EmptyState(QWidget):
         line.addStretch(1)
         self._buttons: dict[str, QPushButton] = {}
         for name, text in (
-            ("clear", "Clear (Esc)"),
-            ("add", "Add a folder\u2026"),
-            ("demo", "Start the demo"),
+            ("clear", _("Clear (Esc)")),
+            ("add", _("Add a folder\u2026")),
+            ("demo", _("Start the demo")),
             ("copy", COPY),
         ):
             button = QPushButton(text)

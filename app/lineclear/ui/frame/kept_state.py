@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import operator_state
 from lineclear.core.inbox.operator_state import OperatorState
+from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ class KeptState(QObject):
         self.changed.emit()
         if not self._writing:
             self._writing = True
-            self._tasks.start(self._write(), name="keep what you snoozed and saved")
+            self._tasks.start(self._write(), name=_("keep what you snoozed and saved"))
 
     async def _write(self) -> None:
         loop = asyncio.get_running_loop()

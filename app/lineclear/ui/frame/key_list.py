@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.frame.actions import key_list
 from lineclear.ui.labels import PlainLabel
@@ -41,8 +42,8 @@ class KeyList(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("keyList")
-        self.setWindowTitle("Keys")
-        close = QPushButton("Close")
+        self.setWindowTitle(_("Keys"))
+        close = QPushButton(_("Close"))
         close.setAutoDefault(False)
         close.clicked.connect(self.accept)
         box = QVBoxLayout(self)

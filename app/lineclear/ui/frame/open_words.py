@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu
 
+from lineclear.language import _
 from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.frame.bars import StatusLine
 
@@ -36,6 +37,6 @@ class OpenWords(QObject):
         menu.setObjectName("standingWords")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for word, told in self._flow.standing.listed():
-            entry = menu.addAction(f"Stop this: {told}".replace("&", "&&"))
+            entry = menu.addAction(_("Stop this: {told}").format(told=told).replace("&", "&&"))
             entry.triggered.connect(lambda _on=False, word=word: self._flow.standing.revoke(word))
         return menu

@@ -11,15 +11,16 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, default_source
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.frame.bars import StatusLine, Strip
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.queue.queue_model import QueueModel
-from lineclear.ui.queue.sections import Section
-from lineclear.ui.queue.totals import Totals, living_agents, total
+from lineclear.ui.queue.sections import TITLES, Section
+from lineclear.ui.queue.totals import SELECTED, WAITING, Totals, living_agents, total
 
 COUNT_AFTER_MS = 120
-DEMO_BEGINS = "The pretend agents are starting: their first calls come in a moment."
+DEMO_BEGINS = _("The pretend agents are starting: their first calls come in a moment.")
 
 
 class Overview(QObject):
@@ -101,14 +102,14 @@ class Overview(QObject):
         chosen = self._chosen()
         if len(chosen) > 1:
             rows = [row for row_id in chosen if (row := self._model.row(row_id)) is not None]
-            told = total(rows).sentence("selected", "over the selection")
+            told = total(rows).sentence(SELECTED)
         else:
-            told = self._waiting.sentence("waiting", "over all that waits")
+            told = self._waiting.sentence(WAITING)
         self._status.totals.setText(told)
         self._status.watching.setText(
-            f"watching {words.count(self._folders(), 'folder')}"
+            counted("watching {n} folder", "watching {n} folders", self._folders())
             if self.complete
-            else "reading\u2026"
+            else _("reading\u2026")
         )
 
     def _folders(self) -> int:
@@ -136,12 +137,14 @@ class Overview(QObject):
             return words.nothing_matches(self._model.hidden_by_filter()), ("clear",)
         if not self._settings().sources:
             place = visible_line(str(Path(default_source())))
-            told = f"No folder is watched. Agents leave calls in {place}."
+            told = _("No folder is watched. Agents leave calls in {place}.").format(place=place)
             return told, ("add", "demo", "copy")
         if not self.complete:
-            return "Reading the folders\u2026", ()
+            return _("Reading the folders\u2026"), ()
         if scope.section is not Section.WAITING:
-            return f"Nothing under \u201c{scope.section.value}\u201d.", ()
+            return _("Nothing under \u201c{section}\u201d.").format(
+                section=TITLES[scope.section]
+            ), ()
         anything = any(counts.values())
         begins = self._demo and not anything
         told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), self._folders())

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.feed import Diff
+from lineclear.language import _
 from lineclear.ui.frame.absence import Absence, Return
 from lineclear.ui.frame.bars import Strip
 
@@ -37,7 +38,10 @@ class ReturnLine(QObject):
         self._away = Absence()
         self._told: Return | None = None
         self.strip = Strip(
-            "", "return", ("returnShow", "Show", self._show), ("returnClose", "OK", self._close)
+            "",
+            "return",
+            ("returnShow", _("Show"), self._show),
+            ("returnClose", _("OK"), self._close),
         )
         self.strip.hide()
         self._timer = QTimer(self)

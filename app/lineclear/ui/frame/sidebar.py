@@ -32,9 +32,10 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.scan import SourceHealth
+from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel, tooltip
-from lineclear.ui.queue.sections import CLOSED_SECTIONS, OPEN_SECTIONS, Section
+from lineclear.ui.queue.sections import CLOSED_SECTIONS, OPEN_SECTIONS, TITLES, Section
 
 Index = QModelIndex | QPersistentModelIndex
 ITEM_HEIGHT = 30
@@ -198,20 +199,20 @@ class Sidebar(QWidget):
         self._listed: tuple[Section, ...] = (*OPEN_SECTIONS, *CLOSED_SECTIONS)
         self._sources: tuple[SourceHealth, ...] = ()
         self._chosen_source: Path | None = None
-        self.sections = self._list("sidebar", "Sections", look)
+        self.sections = self._list("sidebar", _("Sections"), look)
         self.section_model = EntryModel(self)
         self.sections.setModel(self.section_model)
-        self.sources = self._list("sources", "Watched folders", look)
+        self.sources = self._list("sources", _("Watched folders"), look)
         self.source_model = EntryModel(self)
         self.sources.setModel(self.source_model)
         lines = self.sections.itemDelegate()
         assert isinstance(lines, EntryDelegate)
         self._lines = lines
-        heading = self._heading = PlainLabel("Folders")
+        heading = self._heading = PlainLabel(_("Folders"))
         heading.setProperty("tone", "muted")
         heading.setFont(theme.small_font())
         heading.setContentsMargins(14, 8, 0, 2)
-        add = self.add_button = QPushButton("Add a folder\u2026")
+        add = self.add_button = QPushButton(_("Add a folder\u2026"))
         add.setObjectName("addFolder")
         add.setFlat(True)
         add.setProperty("flat", True)
@@ -256,7 +257,7 @@ class Sidebar(QWidget):
             mark = {Section.WAITING: "bold", Section.MAY_HAVE_RUN: "alarm"}.get(section, "")
             if section is CLOSED_SECTIONS[0]:
                 mark += " space"
-            entries.append(Entry(section.value, number, mark))
+            entries.append(Entry(TITLES[section], number, mark))
         self.section_model.show(entries)
         self._fit()
 

@@ -10,13 +10,14 @@ from typing import Any
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
-from lineclear.core.checkpoints.sniff import counted
+from lineclear.core.checkpoints.sniff import counted as counted_in
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Masked, mask_for_record
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted
 from lineclear.ui import words
 
 PREVIEW_LIMIT = 240
@@ -43,32 +44,32 @@ class Column(IntEnum):
 
 
 HEADINGS = {
-    Column.STATE: "State",
-    Column.TOOL: "Tool",
-    Column.ARGUMENTS: "Arguments",
-    Column.AGENT: "Agent",
-    Column.AGE: "Age",
-    Column.ITERATION: "Iteration",
-    Column.CALLS: "Calls",
-    Column.TOKENS: "Tokens",
-    Column.PROCESS: "Process",
-    Column.EXPIRES: "Expires",
+    Column.STATE: _("State"),
+    Column.TOOL: _("Tool"),
+    Column.ARGUMENTS: _("Arguments"),
+    Column.AGENT: _("Agent"),
+    Column.AGE: _("Age"),
+    Column.ITERATION: _("Iteration"),
+    Column.CALLS: _("Calls"),
+    Column.TOKENS: _("Tokens"),
+    Column.PROCESS: _("Process"),
+    Column.EXPIRES: _("Expires"),
 }
 NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, Column.EXPIRES})
 
 _CHIPS = {
-    "twin": "twin",
-    "handed_over_before": "may have run",
-    "arguments_differ": "other call",
-    "first_time": "first time",
-    "repeats_finished_call": "ran before",
-    "invisible": "hidden",
-    "control": "control",
-    "mixed_scripts": "mixed letters",
-    "marker_char": "imitation",
-    "foreign": "foreign",
-    "claimed": "claimed",
-    "resume_failed": "resume failed",
+    "twin": _("twin"),
+    "handed_over_before": _("may have run"),
+    "arguments_differ": _("other call"),
+    "first_time": _("first time"),
+    "repeats_finished_call": _("ran before"),
+    "invisible": _("hidden"),
+    "control": _("control"),
+    "mixed_scripts": _("mixed letters"),
+    "marker_char": _("imitation"),
+    "foreign": _("foreign"),
+    "claimed": _("claimed"),
+    "resume_failed": _("resume failed"),
 }
 
 
@@ -111,9 +112,9 @@ def _value(value: Json) -> str:
         whole = isinstance(value, Masked) and value.whole
         return visible_line(value, 80) if whole else f'"{visible_line(value, 80)}"'
     if isinstance(value, dict):
-        return "{}" if not value else f"{{{words.count(len(value), 'key')}}}"
+        return "{}" if not value else counted("{{{n} key}}", "{{{n} keys}}", len(value))
     if isinstance(value, list):
-        return "[]" if not value else f"[{words.count(len(value), 'item')}]"
+        return "[]" if not value else counted("[{n} item]", "[{n} items]", len(value))
     return visible_line(jsontext.compact(value).decode(), 80)
 
 
@@ -160,9 +161,9 @@ def chips(row: Row, differs: int | None = None) -> list[tuple[str, Level]]:
     """
     found = [(_CHIPS[code], level_of(code)) for code in row.warnings if code in _CHIPS]
     if differs:
-        found.append((f"{differs} differ{'s' if differs == 1 else ''}", Level.NOTE))
+        found.append((counted("{n} differs", "{n} differ", differs), Level.NOTE))
     if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
-        found.append(("foreign", Level.NOTE))
+        found.append((_("foreign"), Level.NOTE))
     return sorted(found, key=lambda chip: -chip[1])[:2]
 
 
@@ -187,7 +188,7 @@ def _age(row: Row, now: datetime) -> str:
 def _agent(row: Row, _now: datetime) -> str:
     name = words.name(row.agent, "\u2014")
     dead = row.process is Process.DEAD and not row.closed
-    return f"{name} \u00b7 dead" if dead else name
+    return _("{name} \u00b7 dead").format(name=name) if dead else name
 
 
 def _of_limit(used: int | None, limit: int | None) -> str:
@@ -201,8 +202,8 @@ def _tool(row: Row, _now: datetime) -> str:
         return words.name(row.tool, "\u2014")
     stood = row.position
     if stood is not None and stood.suspended is not None:
-        return "suspended"
-    return "failed" if stood is not None and stood.status == "failed" else "no call"
+        return _("suspended")
+    return _("failed") if stood is not None and stood.status == "failed" else _("no call")
 
 
 def _arguments(row: Row, _now: datetime) -> str:
@@ -216,7 +217,7 @@ def _arguments(row: Row, _now: datetime) -> str:
 
 def _stood(row: Row, stood: Position) -> str:
     """Where a run stood: its name, how far it was, at which boundary."""
-    step = "" if stood.step is None else words.amount_of(stood.step, counted(row.system))
+    step = "" if stood.step is None else words.amount_of(stood.step, counted_in(row.system))
     parts = (visible_line(stood.run_id, 40), step, visible_line(stood.node, 40))
     return " \u00b7 ".join(part for part in parts if part)
 
@@ -231,7 +232,7 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.CALLS: lambda row, _now: _of_limit(row.counters.tool_calls, row.limits.tool_calls),
     Column.TOKENS: lambda row, _now: _of_limit(row.counters.tokens, row.limits.tokens),
     Column.PROCESS: lambda row, _now: (
-        words.PROCESS_WORDS[row.process] if row.waited_for else "started again"
+        words.PROCESS_WORDS[row.process] if row.waited_for else _("started again")
     ),
     Column.EXPIRES: _expires,
 }

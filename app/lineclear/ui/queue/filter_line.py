@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.queue.filter_hints import Suggestion, replaced, sentence, suggestions
@@ -141,7 +142,7 @@ class FilterHints(QFrame):
         self._ways = _Ways(self)
         self.list = QListView()
         self.list.setObjectName("filterWays")
-        self.list.setAccessibleName("Ways to go on")
+        self.list.setAccessibleName(_("Ways to go on"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setFrameShape(QFrame.Shape.NoFrame)
         self.list.setModel(self._ways)

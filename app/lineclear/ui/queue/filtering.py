@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
+from lineclear.language import _
 from lineclear.ui.queue.row_index import RowIndex
 
 _WORD = re.compile(r'(-?)(?:([a-z]+):)?(?:"([^"]*)"?|(\S*))', re.IGNORECASE)
@@ -125,7 +126,11 @@ def parse_filter(line: str) -> Filter:
             continue
         elif not name and minus and quoted is None:
             shown = visible_line(text, 40)
-            hints.append(f'-{shown} leaves out what holds "{shown}"; to look for it: "-{shown}"')
+            hints.append(
+                _('-{shown} leaves out what holds "{shown}"; to look for it: "-{shown}"').format(
+                    shown=shown
+                )
+            )
         said = _REFUSALS[name](text) if name in _REFUSALS else ""
         if said is None:
             hints.append(SYNTAX[name])
@@ -148,7 +153,9 @@ def _term(name: str, text: str, *, negative: bool) -> Term:
 
 def _perhaps(name: str) -> str:
     near = difflib.get_close_matches(name, FIELDS, n=1, cutoff=0.7)
-    return f"{name}: is no field; {near[0]}: is one." if near else ""
+    return (
+        _("{name}: is no field; {other}: is one.").format(name=name, other=near[0]) if near else ""
+    )
 
 
 def _refuse_length(text: str) -> str | None:
@@ -156,7 +163,7 @@ def _refuse_length(text: str) -> str | None:
         return None
     if _LENGTH.fullmatch(text):
         return ""
-    return "this is no length of time. Write >5m, <2h, 30s or 1d."
+    return _("this is no length of time. Write >5m, <2h, 30s or 1d.")
 
 
 def _refuse_is(text: str) -> str | None:
@@ -164,7 +171,8 @@ def _refuse_is(text: str) -> str | None:
         return ""
     if any(known.startswith(text) for known in _IS):
         return None
-    return f"a call can be {', '.join(list(_IS)[:-1])} or {list(_IS)[-1]}."
+    *first, last = _IS
+    return _("a call can be {words} or {last}.").format(words=", ".join(first), last=last)
 
 
 def _refuse_has(text: str) -> str | None:
@@ -172,7 +180,7 @@ def _refuse_has(text: str) -> str | None:
         return ""
     if any(known.startswith(text) for known in (*_LEVELS, *CHIP_NAMES)):
         return None
-    return "there is no such warning. Write has:warning, has:stop, has:twin or has:hidden."
+    return _("there is no such warning. Write has:warning, has:stop, has:twin or has:hidden.")
 
 
 _REFUSALS: dict[str, Callable[[str], str | None]] = {
@@ -183,17 +191,17 @@ _REFUSALS: dict[str, Callable[[str], str | None]] = {
 }
 """Say why a value is none; "": it is one; None: it is not finished."""
 SYNTAX = {
-    "tool": "tool:bash, tool:send: a part of the tool's name.",
-    "agent": "agent:refund: a part of the agent's name.",
-    "source": "source:bots: a part of the watched folder's path.",
-    "state": "state:pending, state:denied: a part of the state's name.",
-    "process": "process:alive, process:dead, process:elsewhere or process:unknown.",
-    "kind": "kind:approval or kind:deferred.",
-    "run": "run:4f2a: a part of the run's id.",
-    "age": "age:>5m, age:<2h: how long a call has waited; s, m, h or d.",
-    "expires": "expires:<5m: what expires within five minutes; s, m, h or d.",
-    "is": "is:new, is:alive, is:dead, is:foreign.",
-    "has": "has:warning, has:stop, has:twin, has:hidden, has:first-time.",
+    "tool": _("tool:bash, tool:send: a part of the tool's name."),
+    "agent": _("agent:refund: a part of the agent's name."),
+    "source": _("source:bots: a part of the watched folder's path."),
+    "state": _("state:pending, state:denied: a part of the state's name."),
+    "process": _("process:alive, process:dead, process:elsewhere or process:unknown."),
+    "kind": _("kind:approval or kind:deferred."),
+    "run": _("run:4f2a: a part of the run's id."),
+    "age": _("age:>5m, age:<2h: how long a call has waited; s, m, h or d."),
+    "expires": _("expires:<5m: what expires within five minutes; s, m, h or d."),
+    "is": _("is:new, is:alive, is:dead, is:foreign."),
+    "has": _("has:warning, has:stop, has:twin, has:hidden, has:first-time."),
 }
 """How each field is written, in a sentence."""
 

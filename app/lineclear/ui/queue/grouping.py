@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
+from lineclear.language import _
 
 SOON = timedelta(minutes=5)
 
@@ -20,9 +21,9 @@ class Group(IntEnum):
 
 
 HEADINGS = {
-    Group.EXPIRES_SOON: "Expires soon",
-    Group.AGENTS_WAITING: "Agents waiting",
-    Group.AGENTS_DEAD: "Agents dead",
+    Group.EXPIRES_SOON: _("Expires soon"),
+    Group.AGENTS_WAITING: _("Agents waiting"),
+    Group.AGENTS_DEAD: _("Agents dead"),
 }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from lineclear.language import _
 from lineclear.ui.frame.bars import Strip, TopBar
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
@@ -34,7 +35,7 @@ class OwnView(QObject):
         self.saved = SavedFilters(top.filter, self.kept)
         top.beside_filter(self.saved)
         top.filter.values = model.filter_values
-        self.strip = Strip(self.kept.said, "ownView", ("ownViewOk", "OK", self._seen))
+        self.strip = Strip(self.kept.said, "ownView", ("ownViewOk", _("OK"), self._seen))
         self.strip.setVisible(bool(self.kept.said))
 
     def _seen(self) -> None:

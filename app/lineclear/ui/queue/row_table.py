@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 from lineclear.ui import words
 from lineclear.ui.labels import tooltip
 from lineclear.ui.queue import cells
@@ -127,23 +128,27 @@ class RowTable(QAbstractTableModel):
     def _heading(self, column: int) -> str:
         # Of what is over, the column tells when it ended.
         over = self._scope.section in CLOSED_SECTIONS
-        return "Ended" if over and column == Column.AGE else cells.HEADINGS[Column(column)]
+        return _("Ended") if over and column == Column.AGE else cells.HEADINGS[Column(column)]
 
     def _text(self, slot: int, column: int) -> str:
         row = self._known.row_at(slot)
         if column == Column.STATE and self._known.section_at(slot) is Section.SNOOZED:
             until = self._known.wakes_at(row.id)
             if until is not None:
-                return f"Until {words.clock(until, self._now())}"
+                return _("Until {time}").format(time=words.clock(until, self._now()))
         return self._texts.text(row, column)
 
     def _spoken(self, slot: int, column: int) -> str:
         """What is drawn of a cell, in words; the first tells the row, and its group."""
-        text = f"{self._heading(column)}: {self._text(slot, column) or 'none'}"
+        text = f"{self._heading(column)}: {self._text(slot, column) or _('none')}"
         row = self._known.row_at(slot)
         if column == Column.ARGUMENTS:
             marks = [label for label, _level in cells.chips(row, self.differs(row))]
-            return f"{text}. Marked: {', '.join(marks)}" if marks else text
+            return (
+                _("{text}. Marked: {marks}").format(text=text, marks=", ".join(marks))
+                if marks
+                else text
+            )
         if column != Column.STATE:
             return text
         parts = [
@@ -151,11 +156,11 @@ class RowTable(QAbstractTableModel):
             *(self._text(slot, each) for each in (Column.TOOL, Column.AGENT, Column.AGE)),
         ]
         if self._rule.grouped:
-            parts.insert(0, HEADINGS[group_of_key(self._order.keys[slot])])
+            parts.insert(0, HEADINGS[group_of_key(self._order.key(slot))])
         if slot in self._tombstones:
-            parts.append("Over, and listed until you leave it")
+            parts.append(_("Over, and listed until you leave it"))
         elif self._unseen(slot):
-            parts.append("Not seen yet")
+            parts.append(_("Not seen yet"))
         return ". ".join(part for part in parts if part)
 
     # --- What is listed -------------------------------------------------------------------------
@@ -180,7 +185,7 @@ class RowTable(QAbstractTableModel):
     def group_words(self, position: int) -> str:
         """The heading of the group of the row at a position; "" without groups."""
         slot = self._order.at(position) if self.grouped else None
-        return "" if slot is None else HEADINGS[group_of_key(self._order.keys[slot])]
+        return "" if slot is None else HEADINGS[group_of_key(self._order.key(slot))]
 
     def id_at(self, position: int) -> str | None:
         """The id that is listed at a position."""

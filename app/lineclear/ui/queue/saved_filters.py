@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QPushButton
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.operator_state import SavedFilter
+from lineclear.language import _
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.filtering import parse_filter
 
@@ -19,12 +20,12 @@ class SavedFilters(QPushButton):
     """Opens the menu of the operator's own filters."""
 
     def __init__(self, line: QLineEdit, kept: KeptState) -> None:
-        super().__init__("Filters")
+        super().__init__(_("Filters"))
         self.setObjectName("savedFilters")
         self.setProperty("flat", True)
         self.setAutoDefault(False)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setToolTip("Filters that you saved")
+        self.setToolTip(_("Filters that you saved"))
         self._line = line
         self._kept = kept
         self.clicked.connect(self.open)
@@ -41,11 +42,11 @@ class SavedFilters(QPushButton):
         if saved:
             menu.addSeparator()
         line = self._line.text().strip()
-        save = menu.addAction("Save this filter\u2026")
+        save = menu.addAction(_("Save this filter\u2026"))
         save.setEnabled(bool(parse_filter(line).terms) and not parse_filter(line).wrong)
         save.triggered.connect(self.ask_name)
         if saved:
-            delete = menu.addMenu("Delete")
+            delete = menu.addMenu(_("Delete"))
             delete.setObjectName("deleteFilters")
             for one in saved:
                 delete.addAction(_shown(one.name)).triggered.connect(self._act(self._delete, one))
@@ -57,9 +58,9 @@ class SavedFilters(QPushButton):
         dialog = QInputDialog(self)
         dialog.setObjectName("filterName")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("Save this filter")
-        dialog.setLabelText("Name")
-        dialog.setOkButtonText("Save")
+        dialog.setWindowTitle(_("Save this filter"))
+        dialog.setLabelText(_("Name"))
+        dialog.setOkButtonText(_("Save"))
         dialog.setTextValue(line[:NAME_LIMIT])
         dialog.textValueSelected.connect(lambda name: self.save(name, line))
         dialog.open()

@@ -8,22 +8,34 @@ from enum import StrEnum
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.snooze import asleep
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 
 
 class Section(StrEnum):
     """A group of rows by what they need from a person."""
 
-    WAITING = "Waiting"
-    SNOOZED = "Snoozed"
-    HANDED_OVER = "Handed over"
-    RUNNING = "Running"
-    MAY_HAVE_RUN = "May have run"
-    TO_RESUME = "To resume"
-    UNREADABLE = "Unreadable"
-    FINISHED = "Finished today"
-    HISTORY = "History"
+    WAITING = "waiting"
+    SNOOZED = "snoozed"
+    HANDED_OVER = "handed_over"
+    RUNNING = "running"
+    MAY_HAVE_RUN = "may_have_run"
+    TO_RESUME = "to_resume"
+    UNREADABLE = "unreadable"
+    FINISHED = "finished"
+    HISTORY = "history"
 
 
+TITLES = {
+    Section.WAITING: _("Waiting"),
+    Section.SNOOZED: _("Snoozed"),
+    Section.HANDED_OVER: _("Handed over"),
+    Section.RUNNING: _("Running"),
+    Section.MAY_HAVE_RUN: _("May have run"),
+    Section.TO_RESUME: _("To resume"),
+    Section.UNREADABLE: _("Unreadable"),
+    Section.FINISHED: _("Finished today"),
+    Section.HISTORY: _("History"),
+}
 OPEN_SECTIONS = (
     Section.WAITING,
     Section.SNOOZED,

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 from lineclear.core.inbox import snooze
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
@@ -55,7 +56,7 @@ class Snoozing(QObject):
         """Open the choices for the selected calls, below the current one."""
         rows = self._rows()
         if not any(row.state is State.PENDING for row in rows):
-            self.told.emit("Only a call that waits for your word can be snoozed.")
+            self.told.emit(_("Only a call that waits for your word can be snoozed."))
             return
         menu = QMenu(self._table)
         menu.setObjectName("snoozeMenu")
@@ -72,21 +73,29 @@ class Snoozing(QObject):
         if not rows:
             return
         now = self._now()
-        of_several = f" ({words.count(len(rows), 'call')})" if len(rows) > 1 else ""
         for number, (told, until) in enumerate(snooze.choices(now)):
             last = max(snooze.wakes_at(until, row.expires_at) for row in rows)
-            text = f"Snooze {told}{of_several}"
+            text = _("Snooze {length}").format(length=told)
+            if len(rows) > 1:
+                text = counted(
+                    "Snooze {length} ({n} call)",
+                    "Snooze {length} ({n} calls)",
+                    len(rows),
+                    length=told,
+                )
             if last < until:
-                text = f"Snooze until {words.clock(last, now)}, 5 min before it expires"
+                text = _("Snooze until {time}, 5 min before it expires").format(
+                    time=words.clock(last, now)
+                )
                 if number and _capped(rows, snooze.choices(now)[number - 1][1]):
                     continue
             action = menu.addAction(text)
             action.setEnabled(last > now)
             if last <= now:
-                action.setText(f"Snooze {told}: it expires too soon")
+                action.setText(_("Snooze {length}: it expires too soon").format(length=told))
             action.triggered.connect(self._chosen(until))
         if any(self._model.snoozed_until(row.id) is not None for row in rows):
-            menu.addAction("Show it again now").triggered.connect(self._show_again)
+            menu.addAction(_("Show it again now")).triggered.connect(self._show_again)
 
     def _rows(self) -> list[Row]:
         found = (self._model.row(row_id) for row_id in self._table.selected_ids())
@@ -106,14 +115,20 @@ class Snoozing(QObject):
             if snooze.asleep(row, until, now)
         }
         if not chosen:
-            self.told.emit("Not snoozed: it expires within 5 minutes.")
+            self.told.emit(_("Not snoozed: it expires within 5 minutes."))
             return
         self._model.snooze(chosen)
         self._keep(chosen)
         back = words.clock(min(chosen.values()), now)
-        told = words.count(len(chosen), "call") if len(chosen) > 1 else "Snoozed"
-        told = f"{told} snoozed" if len(chosen) > 1 else told
-        self.told.emit(f"{told}: back at {back}. The agent still waits.")
+        told = _("Snoozed: back at {time}. The agent still waits.").format(time=back)
+        if len(chosen) > 1:
+            told = counted(
+                "{n} call snoozed: back at {time}. The agent still waits.",
+                "{n} calls snoozed: back at {time}. The agent still waits.",
+                len(chosen),
+                time=back,
+            )
+        self.told.emit(told)
 
     def _show_again(self) -> None:
         awake = {row.id: None for row in self._rows()}

@@ -8,6 +8,7 @@ from PySide6.QtCore import QByteArray, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.cells import Column
@@ -65,7 +66,7 @@ class TableColumns(QObject):
         header.setSectionsMovable(True)
         header.setStretchLastSection(False)
         header.setMinimumSectionSize(40)
-        header.setAccessibleName("Columns")
+        header.setAccessibleName(_("Columns"))
         header.setSortIndicatorClearable(True)
         header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
         header.sectionResized.connect(self._section_drawn)
@@ -113,13 +114,13 @@ class TableColumns(QObject):
             action.setEnabled(column not in _ALWAYS)
             action.toggled.connect(self._shown(column))
         menu.addSeparator()
-        unsorted = menu.addAction("Sort as at first")
+        unsorted = menu.addAction(_("Sort as at first"))
         header = self._view.horizontalHeader()
         unsorted.setEnabled(header.sortIndicatorSection() != UNSORTED)
         unsorted.triggered.connect(
             lambda: header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
         )
-        menu.addAction("Columns as at first").triggered.connect(self._at_first)
+        menu.addAction(_("Columns as at first")).triggered.connect(self._at_first)
         menu.popup(header.mapToGlobal(where))
 
     def _shown(self, column: Column) -> Callable[[bool], None]:

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import Group
@@ -67,7 +68,7 @@ class QueueView(QTableView):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("table")
-        self.setAccessibleName("Calls")
+        self.setAccessibleName(_("Calls"))
         self._clock = clock
         self._last_key = float("-inf")
         self._queue = model
@@ -439,9 +440,9 @@ def _pill_words(held: int, moves: list[Group]) -> str:
     soon = moves.count(Group.EXPIRES_SOON)
     moved = len(moves) - soon
     if arrivals:
-        told.append(f"{arrivals} new call" + ("" if arrivals == 1 else "s"))
+        told.append(counted("{n} new call", "{n} new calls", arrivals))
     if soon:
-        told.append(f"{soon} expire{'s' if soon == 1 else ''} soon")
+        told.append(counted("{n} expires soon", "{n} expire soon", soon))
     if moved:
-        told.append(f"{moved} moved")
+        told.append(counted("{n} moved", "{n} moved", moved))
     return " \u00b7 ".join(told)

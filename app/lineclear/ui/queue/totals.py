@@ -8,7 +8,22 @@ from dataclasses import dataclass
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.totals import RunKey, newest, totals
 from lineclear.core.ledger.liveness import Process
+from lineclear.language import _, counted, marked_pair
 from lineclear.ui import words
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is added up, in words."""
+
+    rows: tuple[str, str]
+    """For one row and for several, as `counted` takes them."""
+    whole: str
+    """What a total says of itself, with the place of `{totals}`."""
+
+
+SELECTED = Scope(marked_pair("{n} selected", "{n} selected"), _("{totals} over the selection"))
+WAITING = Scope(marked_pair("{n} waiting", "{n} waiting"), _("{totals} over all that waits"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +34,15 @@ class Totals:
     tool_calls: int | None = None
     tokens: int | None = None
 
-    def sentence(self, state: str, scope: str) -> str:
+    def sentence(self, what: Scope) -> str:
         """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`."""
-        parts = [f"{self.rows} {state}"]
+        parts = [counted(*what.rows, number=self.rows)]
         if self.tool_calls is not None:
-            noun = "tool call" if self.tool_calls == 1 else "tool calls"
-            parts.append(f"{words.amount(self.tool_calls)} {noun}")
+            parts.append(words.amount_of(self.tool_calls, "tool calls"))
         if self.tokens is not None:
-            parts.append(f"{words.amount(self.tokens)} tokens")
+            parts.append(words.amount_of(self.tokens, "tokens"))
         text = " \u00b7 ".join(parts)
-        return f"{text} {scope}" if len(parts) > 1 else text
+        return what.whole.format(totals=text) if len(parts) > 1 else text
 
 
 def total(rows: Iterable[Row]) -> Totals:
