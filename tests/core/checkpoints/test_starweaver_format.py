@@ -210,7 +210,7 @@ def test_a_longer_id_that_names_no_other_call_is_an_id():
     ids = ["approval_run_1_c1", "c2", "approval_run_2_c2"]
     found = read(waiting_state(*map(approval, ids))).calls
     assert [one.item for one in found] == ids
-    assert found[0].identity == ["run_1", "approval_run_1_c1"]
+    assert found[0].identity == ["run_1", "c1"]
 
 
 def test_repeated_ids_of_calls_that_are_over_do_not_matter():

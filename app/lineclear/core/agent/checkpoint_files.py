@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import os
 import re
@@ -14,6 +13,7 @@ from typing import Final
 from lineclear.core.agent.errors import AgentExecutorError
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.run_names import file_stem
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionDecision,
@@ -43,7 +43,7 @@ _log = logging.getLogger("lineclear.agent")
 
 def checkpoint_name(run_id: str) -> str:
     """Give the file name of a run: nothing of its id gets into a name but a digest."""
-    return hashlib.sha256(run_id.encode("utf-8", "replace")).hexdigest()[:32] + SUFFIX
+    return file_stem(run_id) + SUFFIX
 
 
 class FileCheckpointHandler:

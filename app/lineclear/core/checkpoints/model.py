@@ -86,8 +86,8 @@ class PendingCall:
     warnings: tuple[str, ...] = ()
     """Codes about this call that its checkpoint alone tells: `arguments_differ` ..."""
     identity: Json = None
-    """What its system knows this call by, however often a checkpoint of it is written; None where
-    only its content tells."""
+    """What its system knows this call by, however often a checkpoint of it is written: a list that
+    begins with its run's id, where it has one. None where only its content tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +227,8 @@ class Format(Protocol):
     """What one of its checkpoints is of, in a word that a person reads: `Loop`."""
     counts: str = "iterations"
     """What it counts as a run goes on."""
+    asks: bool = True
+    """Whether its checkpoints can hold calls that wait for a person."""
     together: bool = False
     """Whether the system takes the decisions of one checkpoint only all at once, as `results`."""
 

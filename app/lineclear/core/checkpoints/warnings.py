@@ -47,6 +47,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "twin": "The same call also waits, runs, or may have run.",
         "may_be_running": "It may still be running: this file cannot tell.",
         "handed_over_before": "An earlier answer to this call was handed over; it may have run.",
+        "unread_beside": "A file beside it cannot be read: a call of its run may wait there.",
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },
@@ -55,7 +56,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "repeats_finished_call": "You approved the same call before and it ran.",
         "old": "It was asked more than 4 hours ago.",
         "no_json_arguments": "The model wrote arguments that are no JSON: the tool gets that text.",
-        "foreign": "This agent may not read Lineclear's answers.",
+        "foreign": "Whether this agent reads Lineclear's answers is not known.",
         "last_of_budget": "It is the last call that the budget allows.",
         "big_number": "A number is so large that tools written in JavaScript read another one.",
         "long_line": "A line is longer than 2,000 characters.",
@@ -90,6 +91,13 @@ SENTENCES: Final[dict[str, str]] = {
     code: sentence for sentences in _LADDER.values() for code, sentence in sentences.items()
 }
 """One short sentence for a person per code."""
+
+OF_RUNS: Final[dict[str, str]] = {
+    "damaged": "A record of this run is damaged; nothing in it is trusted.",
+    "handed_over_before": "A call of this run was handed over before; it may have run.",
+    "too_deep_for_writer": "It nests so deep that its own program may not load it again.",
+}
+"""What is said instead where there is no call, only a run that stopped."""
 
 _TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_.:/-]+")
 _IN_NAMES: Final = {"crlf": "control", "joiner": "invisible"}
@@ -129,6 +137,11 @@ def argument_warnings(arguments: Json) -> tuple[str, ...]:
 def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
     """Sort codes by level, then by name."""
     return tuple(sorted(set(codes), key=lambda code: (-level_of(code), code)))
+
+
+def sentence_of(code: str, *, run: bool = False) -> str | None:
+    """Give the sentence of a code, on a call or on a RUN without one; None where there is none."""
+    return (OF_RUNS.get(code) if run else None) or SENTENCES.get(code)
 
 
 def level_of(code: str) -> Level:

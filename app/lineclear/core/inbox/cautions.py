@@ -16,6 +16,9 @@ MAY_BE_RUNNING = "may_be_running"
 RESUME_FAILED = "resume_failed"
 HANDED_OVER = "handed_over_before"
 REPEATS = "repeats_finished_call"
+FIRST_TIME = "first_time"
+UNREAD_BESIDE = "unread_beside"
+"""Of a run beside which a file stands that cannot be read, and may hold a call of it."""
 ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
 
 
@@ -46,7 +49,7 @@ def cautions(
     if around.unsafe:
         codes.add("writable_by_others")
     for is_so, code in (
-        (around.first_time, "first_time"),
+        (around.first_time, FIRST_TIME),
         (around.projection_differs, "projection_differs"),
         (around.claimed, "claimed"),
         (around.superseded, "superseded"),

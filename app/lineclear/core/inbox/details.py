@@ -9,6 +9,8 @@ from pathlib import Path
 from lineclear.core.checkpoints.fileread import FileIdentity, read_file
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.answered import asks, with_answered
+from lineclear.core.inbox.kinship import held_elsewhere
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.settings import Settings
@@ -32,12 +34,7 @@ def read_detail(row: Row) -> Detail:
         return _broken_detail(row)
     settings = Settings(sources=())
     call = StoreReader(settings).read_call(place, row, read_now())
-    kept = _TOLD_BY_OTHERS & set(row.warnings)
-    fresh = replace(
-        call.row,
-        warnings=strongest_first((*call.row.warnings, *kept)),
-        resumable_by=row.resumable_by,
-    )
+    fresh = _as_last_seen(call.row, row)
     records = call.records
     shown = None if records is None else records.request
     if shown is not None and shown.file is not None:
@@ -62,6 +59,18 @@ def read_detail(row: Row) -> Detail:
         result=result,
         others=call.others,
     )
+
+
+def _as_last_seen(fresh: Row, row: Row) -> Row:
+    """Give a row that was read afresh with what the last scan knew of it by other stores."""
+    kept = _TOLD_BY_OTHERS & set(row.warnings)
+    warnings = strongest_first((*fresh.warnings, *kept))
+    fresh = replace(fresh, warnings=warnings, resumable_by=row.resumable_by)
+    if row.elsewhere is not None and not fresh.closed:
+        fresh = held_elsewhere(fresh, row.elsewhere)
+    if row.answered is not None and asks(fresh):
+        fresh = with_answered(fresh, row.answered)
+    return fresh
 
 
 def _launches(row: Row, records: CallRecords) -> tuple[Launch, ...]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lineclear.core.checkpoints.warnings import strongest_first
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.kinship import Kinship
+from lineclear.core.inbox.rows import Answered, Row
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.ledger.state import State
 
@@ -69,9 +70,14 @@ def split(diff: Diff, most: int) -> Iterator[Diff]:
 
 @dataclass(slots=True)
 class Feed:
-    """Holds each store's last rows and turns new ones into diffs; marks twins across stores."""
+    """Holds each store's last rows and turns new ones into diffs.
+
+    Marks across stores: twins, calls that were answered before, and runs that must not go on.
+    """
 
     _stores: dict[Path, dict[str, Row]] = field(default_factory=dict)
+    _answered: dict[Path, tuple[Answered, ...]] = field(default_factory=dict)
+    _kin: Kinship = field(default_factory=Kinship)
     _found: dict[str, dict[Path, Row]] = field(default_factory=dict)
     """Rows as scanned, by id and store: an id is in two stores only when somebody copied it."""
     _key: dict[str, str] = field(default_factory=dict)
@@ -91,7 +97,7 @@ class Feed:
         touched: dict[str, None] = {}
         for scanned in stores:
             self._take(scanned, touched)
-        touched |= dict.fromkeys(self._reindex(touched))
+        touched |= dict.fromkeys(self._reindex(touched) | self._kin.touched())
         return self._compare(touched)
 
     def _take(self, scanned: StoreRows, touched: dict[str, None]) -> None:
@@ -99,7 +105,11 @@ class Feed:
         now = {row.id: row for row in scanned.rows}
         if now:
             self._stores[scanned.store] = now
+        self._kin.answered(scanned.store, self._answered.pop(scanned.store, ()), scanned.answered)
+        if scanned.answered:
+            self._answered[scanned.store] = scanned.answered
         for row_id in before.keys() - now.keys():
+            self._kin.drop(scanned.store, before[row_id])
             places = self._found[row_id]
             del places[scanned.store]
             if not places:
@@ -107,6 +117,9 @@ class Feed:
             touched[row_id] = None
         for row_id, row in now.items():
             if before.get(row_id) != row:
+                if row_id in before:
+                    self._kin.drop(scanned.store, before[row_id])
+                self._kin.put(scanned.store, row)
                 self._found.setdefault(row_id, {})[scanned.store] = row
                 touched[row_id] = None
 
@@ -165,11 +178,12 @@ class Feed:
         """Give the rows to show for one scanned id, by the ids to show them under."""
         view: dict[str, Row] = {}
         for place, row in self._found.get(row_id, {}).items():
-            given = self._marked(row) if not view else _as_duplicate(row, place)
+            given = self._marked(place, row) if not view else _as_duplicate(row, place)
             view[given.id] = given
         return view
 
-    def _marked(self, row: Row) -> Row:
+    def _marked(self, place: Path, row: Row) -> Row:
+        row = self._kin.marked(place, row)
         if row.state in _OPEN and row.same is not None and len(self._same[row.same]) > 1:
             return replace(row, warnings=strongest_first((*row.warnings, TWIN)))
         return row

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.likeness import Likeness, likeness
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
@@ -93,6 +94,7 @@ def row_of(
     checkpoint = None if shown is None else shown.checkpoint
     call = None if shown is None else shown.call
     outcome = records.outcome
+    same = None if call is None else same_digest(call)
     agent = place.name if block is None else block.agent
     counters, limits, usage = budgets(checkpoint, block)
     asked_at = None if block is None else block.created_at
@@ -137,7 +139,8 @@ def row_of(
         item="" if shown is None else shown.item,
         seq=records.seq,
         sha256=None if shown is None else shown.sha256,
-        same=None if call is None else same_digest(call),
+        same=same,
+        likeness=None if shown is None else _likeness(shown, same),
         path=circumstances.path,
         counters=counters,
         limits=limits,
@@ -165,6 +168,11 @@ def row_of(
         closed=outcome is not None,
         run_folder=None if place.run_folder == place.store else place.run_folder,
     )
+
+
+def _likeness(shown: Shown, same: str | None) -> Likeness | None:
+    call = shown.call
+    return None if call is None or same is None else likeness(shown.checkpoint, call, same)
 
 
 def _refused_because(outcome: Outcome | None) -> str | None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lineclear.core.checkpoints.likeness import Likeness
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Position, Usage
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import Decision, Launch, Outcome, format_instant
@@ -15,6 +16,27 @@ from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import CallRecords, Shown
 
 _NOT_REPORTED = Counters()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a person answered to a call that is known again by its likeness."""
+
+    likeness: Likeness
+    id: str
+    store: Path
+    run_folder: Path
+    decision: Decision
+    code: str | None = None
+    """The warning for the same call elsewhere; None where nothing was handed over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Why a run must not go on, because of what stands in another folder."""
+
+    code: str
+    sentence: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +67,8 @@ class Row:
     """Digest of the bytes that a decision would be bound to."""
     same: str | None = None
     """Digest over tool and arguments: equal for two calls that do the same."""
+    likeness: Likeness | None = None
+    """What the same call is known by in other files and folders; None without a call."""
     path: Path | None = None
     """The file that holds the bytes: the request, or the system's own checkpoint."""
     counters: Counters = _NOT_REPORTED
@@ -84,6 +108,10 @@ class Row:
     """The checkpoint stands in `.approvals/claimed/<aid>`."""
     closed: bool = False
     """An outcome stands: shown in history, not in the queue."""
+    answered: Answered | None = None
+    """An earlier answer to the same call, in whatever file or folder it stood."""
+    elsewhere: Elsewhere | None = None
+    """What in another folder keeps its run from going on."""
     run_folder: Path | None = None
     """The folder of the agent whose lane the store is; None: the store itself."""
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import AmbiguousId, NothingPending
+from lineclear.core.inbox.cautions import FIRST_TIME
 from lineclear.core.inbox.details import read_detail
 from lineclear.core.inbox.feed import Feed
 from lineclear.core.inbox.rows import Row, path_text
@@ -24,7 +25,6 @@ from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.places import default_source
 
-FIRST_TIME = "first_time"
 MIN_PREFIX = 8
 _STEP = 25
 """Unchanged folders that a walk looks at between two chances for other work."""
@@ -270,11 +270,11 @@ class Scanner:
             else row
             for row in read.rows
         )
-        before = self.stores.get(store)
-        if rows == (() if before is None else before.rows):
+        now = StoreRows(store, rows, read.answered)
+        if now == self.stores.get(store, StoreRows(store)):
             return None
         self._owed.pop(store, None)
-        self.stores[store] = StoreRows(store, rows)
+        self.stores[store] = now
         return self.stores[store]
 
     def _pay(self) -> Iterator[StoreRows]:

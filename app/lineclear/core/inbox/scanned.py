@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import Answered, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +27,5 @@ class StoreRows:
 
     store: Path
     rows: tuple[Row, ...] = ()
+    answered: tuple[Answered, ...] = ()
+    """What was answered in it, to calls that are among the rows or over."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from lineclear.core.checkpoints.warnings import SENTENCES
+from lineclear.core.checkpoints.warnings import SENTENCES, sentence_of
 from lineclear.core.errors import MayHaveRun, Refusal
 from lineclear.core.inbox.answered import told
 from lineclear.core.inbox.beside import REQUEST_OPEN, of_run
@@ -89,7 +89,8 @@ def asked_for_word(row: Row, code: str) -> str:
         why = row.reason or SENTENCES[code]
         return f"{why} Resume it only if you know that none does."
     where = "" if row.answered is None else f" {told(row.answered, here=row.store)}"
-    return f"{SENTENCES[code]}{where} Start it again only if you know that it did not."
+    what = sentence_of(code, run=row.tool is None)
+    return f"{what}{where} Start it again only if you know that it did not."
 
 
 def word_for(row: Row, despite: frozenset[str]) -> frozenset[str]:
@@ -102,12 +103,11 @@ def word_for(row: Row, despite: frozenset[str]) -> frozenset[str]:
 
 def refuse_unless_resumable(row: Row) -> None:
     """Raise Refusal or MayHaveRun where a call stands so that nothing can be resumed by it."""
+    this = "This run" if row.tool is None else "This call"
     if row.state is State.UNCERTAIN:
-        raise MayHaveRun(
-            "This call may have run; settle that first, or the agent would stop at it.", row.id
-        )
+        raise MayHaveRun(_uncertain(row), row.id)
     if row.state is State.DONE:
-        raise Refusal("This call has ended already.", code="started")
+        raise Refusal(f"{this} has ended already.", code="started")
     if row.closed:
         raise Refusal(
             row.reason or "Its checkpoint is not there any more.", code=row.reason_code or GONE
@@ -116,7 +116,7 @@ def refuse_unless_resumable(row: Row) -> None:
         raise Refusal("This call is not decided yet.", code="not_decided")
     if row.state in (State.UNREADABLE, State.STRAY, State.DAMAGED):
         raise Refusal(
-            row.reason or "This call cannot be read.", code=row.reason_code or row.state.value
+            row.reason or f"{this} cannot be read.", code=row.reason_code or row.state.value
         )
     if row.state is State.HELD:
         # Where none is missing, what keeps them from being handed over is told.
@@ -130,6 +130,12 @@ def refuse_unless_resumable(row: Row) -> None:
     refuse_lapsed(row)
     if row.state is State.RUNNING:
         raise Refusal(_running(row), code="alive")
+
+
+def _uncertain(row: Row) -> str:
+    if row.tool is None:
+        return "This run was resumed, and may have gone on; settle that first."
+    return "This call may have run; settle that first, or the agent would stop at it."
 
 
 def _running(row: Row) -> str:

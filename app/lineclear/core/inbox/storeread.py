@@ -6,19 +6,20 @@ import contextlib
 import hashlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.inbox.answered import answered
+from lineclear.core.inbox.beside import beside_others
 from lineclear.core.inbox.cautions import OLD_AFTER
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
 from lineclear.core.inbox.holding import Held, held_of
 from lineclear.core.inbox.keptruns import (
-    beside_others,
     kept_beside,
     kept_calls,
     standing_of_run,
@@ -44,7 +45,7 @@ from lineclear.core.inbox.rowbuilding import (
     request_path,
     row_of,
 )
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Answered, Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import attempts, endings, foreign, lock
@@ -74,6 +75,8 @@ class StoreRead:
     place: Place
     found: Found
     rows: tuple[Row, ...] = ()
+    answered: tuple[Answered, ...] = ()
+    """Answers to the calls that were looked at, older ones than the rows show among them."""
     stamps: dict[str, Stamp] = field(default_factory=dict)
     """Files and folders that decide, as they were before they were read."""
     quiet: bool = True
@@ -226,6 +229,7 @@ class StoreReader:
             if stray is not None:
                 open_rows.append(stray)
         read.used_tools = known_tools(store, read.decided, calls, open_rows + closed_rows)
+        read.answered = _answers((*open_rows, *closed_rows))
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
 
@@ -303,12 +307,10 @@ class StoreReader:
     # --- Foreign stores ------------------------------------------------------------------------
 
     def _foreign_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
-        closed: list[Row] = []
-        for call in self._foreign_calls(store, look, read):
-            if call.row.closed:
-                closed.append(call.row)
-            else:
-                yield call.row
+        every = [call.row for call in self._foreign_calls(store, look, read)]
+        read.answered = _answers(every)
+        closed = [row for row in every if row.closed]
+        yield from (row for row in every if not row.closed)
         tools = (decided_tool(row.outcome, row.tool) for row in closed)
         read.used_tools = frozenset(tool for tool in tools if tool is not None)
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
@@ -403,6 +405,10 @@ class StoreReader:
 
 
 # --- Small facts -------------------------------------------------------------------------------
+
+
+def _answers(rows: Iterable[Row]) -> tuple[Answered, ...]:
+    return tuple(found for row in rows if (found := answered(row)) is not None)
 
 
 def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:

@@ -96,6 +96,7 @@ class A3s(Format):
     name: str = NAME
     noun: str = "Loop"
     counts: str = "turns"
+    asks: bool = False
     files: tuple[FileRule, ...] = (
         FileRule(folder=FOLDER, pattern=PATTERN, max_bytes=MAX_BYTES),
         FileRule(

@@ -7,6 +7,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, PendingCall
+from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.starweaver.arguments import InvalidArguments, execution_value
 from lineclear.core.checkpoints.starweaver.hitl import approval_id, deferred_id
 from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolReturnPart
@@ -67,7 +68,7 @@ def _approval(
         arguments=arguments,
         tool_id=part.tool_call_id,
         item=part.tool_call_id,
-        identity=[state.run_id, part.tool_call_id],
+        identity=[state.run_id, _known_as(state, part.tool_call_id)],
         reason=reason if isinstance(reason, str) else None,
         warnings=warnings,
     )
@@ -87,11 +88,19 @@ def _deferred(
         arguments=request,
         tool_id=part.tool_call_id,
         item=part.tool_call_id,
-        identity=[state.run_id, part.tool_call_id],
+        identity=[state.run_id, _known_as(state, part.tool_call_id)],
         kind="deferred",
         reason=reason if isinstance(reason, str) else None,
         native_id=deferred_id(state, part.tool_call_id),
     )
+
+
+def _known_as(state: AgentRunState, call_id: str) -> str:
+    """Give the id that a decision takes this one for, too: without what it may be prefixed with."""
+    known = spelled(call_id)
+    for prefix in (approval_id(state, ""), deferred_id(state, "")):
+        known = known.removeprefix(spelled(prefix))
+    return call_id if known in ("", spelled(call_id)) else known
 
 
 def _refuse_ambiguous(state: AgentRunState) -> None:

@@ -1,0 +1,176 @@
+"""What the rows of all stores say of each other: of one run, or the same call.
+
+Everything is looked up by name, so that one more row costs no look at all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.checkpoints.likeness import Likeness
+from lineclear.core.checkpoints.spelling import spelled
+from lineclear.core.inbox.answered import asks, counts_for, weight, with_answered
+from lineclear.core.inbox.beside import (
+    REQUEST_OPEN,
+    behind,
+    is_open_request,
+    is_unsettled,
+    resumes_by_call,
+    run_of,
+    same_call,
+    with_reason,
+)
+from lineclear.core.inbox.rows import Answered, Elsewhere, Row, path_text
+from lineclear.core.ledger.state import State
+
+GOES_ON: Final = "alive"
+_By_store = dict[Path, dict[str, Row]]
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Rows by a name that they share, then by store and id."""
+
+    of: dict[str, _By_store] = field(default_factory=dict)
+
+    def put(self, name: str, place: Path, row: Row) -> None:
+        """Enter a row."""
+        self.of.setdefault(name, {}).setdefault(place, {})[row.id] = row
+
+    def drop(self, name: str, place: Path, row_id: str) -> None:
+        """Take a row out."""
+        stores = self.of[name]
+        del stores[place][row_id]
+        if not stores[place]:
+            del stores[place]
+        if not stores:
+            del self.of[name]
+
+    def outside(self, name: str, place: Path) -> Iterator[Row]:
+        """Give the rows of that name in all stores but one."""
+        for store, rows in self.of.get(name, {}).items():
+            if store != place:
+                yield from rows.values()
+
+
+@dataclass(slots=True)
+class Kinship:
+    """Rows of all stores by run and by likeness; marks a row with what its kin elsewhere say."""
+
+    _requests: _Rows = field(default_factory=_Rows)
+    """Calls that are open, by the run that they name."""
+    _going: _Rows = field(default_factory=_Rows)
+    """What was started and runs, by run."""
+    _waiting: _Rows = field(default_factory=_Rows)
+    """What a run can be resumed from, by run."""
+    _asking: dict[Likeness, set[str]] = field(default_factory=dict)
+    _answers: dict[Likeness, dict[tuple[Path, str], Answered]] = field(default_factory=dict)
+    _ordered: dict[Likeness, list[Answered]] = field(default_factory=dict)
+    """Answers that were put in order, those that count most first."""
+    _touched: set[str] = field(default_factory=set)
+
+    def put(self, place: Path, row: Row) -> None:
+        """Enter a row as it was found in a store."""
+        for rows, name in self._entries(row):
+            rows.put(name, place, row)
+            self._touch_waiting(rows, name, place)
+        if row.likeness is not None and asks(row):
+            self._asking.setdefault(row.likeness, set()).add(row.id)
+
+    def drop(self, place: Path, row: Row) -> None:
+        """Take out a row that was entered."""
+        for rows, name in self._entries(row):
+            rows.drop(name, place, row.id)
+            self._touch_waiting(rows, name, place)
+        if row.likeness is not None and asks(row):
+            # A copied id stands in several stores.
+            asking = self._asking.get(row.likeness, set())
+            asking.discard(row.id)
+            if not asking:
+                self._asking.pop(row.likeness, None)
+
+    def answered(
+        self, place: Path, before: tuple[Answered, ...], now: tuple[Answered, ...]
+    ) -> None:
+        """Take what was answered in a store, in place of what was known of it."""
+        if before == now:
+            return
+        for one in before:
+            known = self._answers[one.likeness]
+            known.pop((place, one.id), None)
+            if not known:
+                del self._answers[one.likeness]
+            self._touch_asking(one.likeness)
+        for one in now:
+            self._answers.setdefault(one.likeness, {})[place, one.id] = one
+            self._touch_asking(one.likeness)
+
+    def touched(self) -> set[str]:
+        """Give the ids of rows that may be marked otherwise now, once."""
+        touched, self._touched = self._touched, set()
+        return touched
+
+    def marked(self, place: Path, row: Row) -> Row:
+        """Give a row with what is known elsewhere of its run and of the same call."""
+        run = run_of(row)
+        if run and _is_waiting(row):
+            why = self._held_back(place, row, run)
+            if why is not None:
+                row = held_elsewhere(row, why)
+        if row.likeness is not None and asks(row):
+            before = next(
+                (one for one in self._in_order(row.likeness) if counts_for(one, row)), None
+            )
+            if before is not None:
+                row = with_answered(row, before)
+        return row
+
+    def _entries(self, row: Row) -> Iterator[tuple[_Rows, str]]:
+        run = run_of(row)
+        if is_open_request(row) and row.state is not State.UNREADABLE:
+            yield self._requests, spelled(row.run) if run is None else run
+        if run and row.state is State.RUNNING and row.started_at is not None:
+            yield self._going, run
+        if run and _is_waiting(row):
+            yield self._waiting, run
+
+    def _touch_waiting(self, rows: _Rows, run: str, place: Path) -> None:
+        if rows is not self._waiting:
+            self._touched.update(row.id for row in self._waiting.outside(run, place))
+
+    def _touch_asking(self, likeness: Likeness) -> None:
+        self._ordered.pop(likeness, None)
+        self._touched |= self._asking.get(likeness, set())
+
+    def _in_order(self, likeness: Likeness) -> list[Answered]:
+        ordered = self._ordered.get(likeness)
+        if ordered is None and (known := self._answers.get(likeness)) is not None:
+            ordered = sorted(known.values(), key=weight, reverse=True)
+            self._ordered[likeness] = ordered
+        return ordered or []
+
+    def _held_back(self, place: Path, row: Row, run: str) -> Elsewhere | None:
+        for going in self._going.outside(run, place):
+            return Elsewhere(
+                GOES_ON,
+                f"Its run goes on already, since {going.id[:8]} of the same run was started in"
+                f" {path_text(going.store)}.",
+            )
+        for request in self._requests.outside(run, place):
+            if row.state is State.RESUMABLE or (
+                run_of(request) == run and is_unsettled(request) and not same_call(request, row)
+            ):
+                return Elsewhere(REQUEST_OPEN, behind(request, row))
+        return None
+
+
+def held_elsewhere(row: Row, why: Elsewhere) -> Row:
+    """Give a row whose run must not go on because of another folder; it says so."""
+    return replace(with_reason(row, why.sentence, code=why.code), elsewhere=why)
+
+
+def _is_waiting(row: Row) -> bool:
+    return row.state is State.RESUMABLE or resumes_by_call(row)
