@@ -18,6 +18,7 @@ from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.ui.burst.block import Block
 from lineclear.ui.burst.flow import BurstFlow
 from lineclear.ui.burst.model import Phase
 from lineclear.ui.deciding.arming import SETTLE_S, Act, Need
@@ -139,6 +140,8 @@ async def settled(flow: BurstFlow, until) -> None:
 
 async def ready(flow: BurstFlow, until) -> None:
     flow.window.table.setFocus()
+    # What stands out is on top, and has to be in view first.
+    flow.pulse()
     press(flow, Qt.Key.Key_End)
     await until(lambda: flow.arming.readiness(Act.APPROVE).ready, "the burst to be ready")
 
@@ -643,3 +646,143 @@ async def test_a_call_that_comes_to_have_a_twin_drops_out(flow, source, calls, u
     assert standing is not None
     assert standing.phase is Phase.OUT
     assert "also waits" in standing.why
+
+
+# --- Long texts, equal calls, the words -----------------------------------------------------------
+
+BODY = "\n".join(f"line {number} of the release notes" for number in range(60))
+
+
+def said_in_the_bar(inbox: MainWindow) -> str:
+    return inbox.flow._offer.sentence
+
+
+async def opened(inbox: MainWindow, until, count: int) -> BurstFlow:
+    await select_all(inbox, until, count)
+    inbox.together.open()
+    flow = await until(lambda: inbox.together.flow, "the window")
+    await until(flow.window.on_screen, "the burst on screen")
+    assert isinstance(flow, BurstFlow)
+    return flow
+
+
+async def test_a_long_text_that_all_share_is_read_whole_once(inbox, source, until):
+    """Sixty lines on top, in a part of their own that scrolls: its end alone does not arm."""
+    for number in range(3):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            ask(store, Call("publish", {"page": number, "body": BODY}, "notes"))
+    flow = await opened(inbox, until, 3)
+    window = flow.window
+    [block] = window.findChildren(Block, "commonBlock")
+    assert block.lines() == f'"{BODY}"'.split("\n")
+    assert [field.label for field in window.model.table.columns] == ["page"]
+    assert not banner(flow, "burstApart")
+    await settled(flow, until)
+    bar = window.common.verticalScrollBar()
+    assert bar.maximum() > bar.pageStep(), "the test needs more than two pages"
+    bar.setValue(bar.maximum())
+    flow.pulse()
+    assert window.unseen() == "Not all of what is the same was seen"
+    while bar.value() > 0:
+        bar.setValue(bar.value() - bar.pageStep() // 2)
+        flow.pulse()
+    bar.setValue(bar.maximum())
+    await until(lambda: flow.arming.readiness(Act.APPROVE).ready, "readiness")
+
+
+async def test_a_line_that_wraps_is_no_line_of_the_text(inbox, source, until):
+    body = "x" * 300 + "\nrm -rf build"
+    for number in range(2):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            ask(store, Call("publish", {"page": number, "body": body}, "notes"))
+    flow = await opened(inbox, until, 2)
+    [block] = flow.window.findChildren(Block, "commonBlock")
+    assert block.lines() == ['"' + "x" * 300, 'rm -rf build"']
+    narrow, wide = block.heightForWidth(300), block.heightForWidth(5000)
+    line = block.fontMetrics().height()
+    assert narrow > 6 * line
+    assert wide <= 2 * line + 4
+
+
+async def test_calls_in_which_nothing_differs_are_told_apart_by_their_ids(inbox, source, until):
+    found = []
+    for number in range(2):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            asked = ask(store, Call("publish", {"page": 7, "body": BODY * 9}, "notes"))
+        assert isinstance(asked, Asked)
+        found.append(asked.shown)
+    for number in range(2):
+        with Store.create(source / f"bot{number}" / "1") as store:
+            ask(store, Call("publish", {"page": number}, f"bot{number}"))
+    flow = await opened(inbox, until, 4)
+    columns = [field.label for field in flow.window.model.table.columns]
+    assert columns == ["Agent", "page"], "twins are read alone"
+    assert "2 twins" in banner(flow, "burstApart")
+
+
+async def test_an_only_call_has_no_empty_heading(inbox, source, until):
+    for number, note in enumerate(("short", "l" * 9000, "m" * 9000)):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            ask(store, Call("publish", {"note": note}, "notes"))
+    flow = await opened(inbox, until, 3)
+    assert not flow.window.differs.isVisibleTo(flow.window)
+    assert [field.label for field in flow.window.model.table.columns] == ["Call"]
+    assert flow.window.model.index(0, 1).data() == flow.window.model.members[0].row.id[:8]
+    assert flow.window.approve.text() == "Approve 1"
+    flow.pulse()
+    assert says(flow.window, "burstSentence").startswith("It runs")
+
+
+async def test_where_none_can_join_no_table_stands_there(inbox, source, until):
+    for number in range(2):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            ask(store, Call("publish", {"note": f"{number}" * 9000}, "notes"))
+    flow = await opened(inbox, until, 2)
+    assert not flow.window.table.isVisibleTo(flow.window)
+    assert says(flow.window, "burstFacts") == "No call of these can be decided together."
+
+
+async def test_an_odd_value_past_the_width_has_to_be_in_view(inbox, source, until):
+    """All columns were seen at other rows; the one value that stands out was not."""
+    for number in range(30):
+        who = "Mallory" if number == 12 else "desk"
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            given = {"page": number, "pad": f"{'p' * 120}{number % 2}", "who": who}
+            ask(store, Call("publish", given, "notes"))
+    flow = await opened(inbox, until, 30)
+    window = flow.window
+    window.resize(700, 420)
+    await settled(flow, until)
+    table, across = window.table, window.table.horizontalScrollBar()
+    assert across.maximum() > 0
+    press(flow, Qt.Key.Key_End)
+    while across.value() < across.maximum():
+        press(flow, Qt.Key.Key_Right)
+        flow.pulse()
+    assert table.width_seen()
+    assert table.rows_below() == 0
+    assert window.unseen() == "1 unusual value was not in view \u00b7 Home"
+    press(flow, Qt.Key.Key_Home)
+    flow.pulse()
+    while across.value() < across.maximum():
+        press(flow, Qt.Key.Key_Right)
+        flow.pulse()
+    press(flow, Qt.Key.Key_End)
+    await until(lambda: flow.arming.readiness(Act.APPROVE).ready, "readiness")
+
+
+async def test_the_words_promise_no_more_than_one_after_the_other(flow):
+    flow.pulse()
+    told = says(flow.window, "burstSentence")
+    assert told.startswith("The 56 are recorded one by one; each runs")
+    assert "at once" not in told
+
+
+async def test_no_hint_of_before_stays_after_the_end(inbox, flow, calls, until):
+    await ready(flow, until)
+    click(flow.window.approve)
+    flow.hint("That came in the middle of other keys. Press it again.")
+    await over(flow, until)
+    assert says(flow.window, "burstSentence") == ""
+    flow.leave()
+    await until(lambda: "They can be compared" not in said_in_the_bar(inbox), "the offer to go")

@@ -1,5 +1,6 @@
 """Which calls are decided together, what they share and how they differ, by values."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal
+from lineclear.core.inbox.burst_blocks import block_text
 from lineclear.core.inbox.burst_table import NOT_GIVEN, Kind, Table, label_of, unmasked
 from lineclear.core.inbox.bursts import (
     FIELDS_AT_MOST,
@@ -538,3 +540,89 @@ def test_what_hides_in_the_bytes_is_refused_even_when_the_row_does_not_say_so(so
         decide_as_shown(row, Verdict("approve"), Settings(sources=()))
     assert why.value.code == "invisible"
     assert decision_of(one) is None
+
+
+# --- Values too large for a row -------------------------------------------------------------------
+
+PAGE = "one\ntwo\n\tthree" + " and so on" * 40
+
+
+def test_a_long_text_that_all_share_is_common():
+    burst = burst_of(rows_of(*({"n": number, "body": PAGE} for number in range(3))))
+    assert apart(burst) == {}
+    [(field, value)] = [one for one in burst.table.common if one[0].label == "body"]
+    assert field.kind is Kind.ARGUMENT
+    assert value.block
+    assert columns(burst.table) == ["n"]
+
+
+def test_a_blocks_text_tells_a_new_line_from_a_written_one():
+    texts_of = ["a\nb", "a\\nb", 'a"\nb', "a\\\nb"]
+    shown = {block_text(text) for text in texts_of}
+    assert shown == {'"a\nb"', '"a\\\\nb"', '"a\\"\nb"', '"a\\\\\nb"'}
+
+
+def test_whoever_has_another_long_text_is_read_alone():
+    bodies = [PAGE, PAGE, PAGE, PAGE + "!", "short", "a\nb"]
+    calls = [{"n": number, "body": body} for number, body in enumerate(bodies)]
+    burst = burst_of([*rows_of(*calls), a_row(7, {"n": 7})])
+    assert apart(burst) == {
+        "04": Why.TOO_LONG,
+        "05": Why.OTHER_TEXT,
+        "06": Why.LINES,
+        "07": Why.OTHER_TEXT,
+    }
+    assert len(burst.table.members) == 3
+
+
+def test_long_texts_give_way_to_as_many_short_ones():
+    calls = [{"n": number, "body": PAGE if number < 2 else "short"} for number in range(4)]
+    burst = burst_of(rows_of(*calls))
+    assert apart(burst) == {"01": Why.TOO_LONG, "02": Why.TOO_LONG}
+    assert common(burst.table)["body"] == '"short"'
+
+
+def test_a_column_of_300_characters_each_is_read_call_by_call():
+    burst = burst_of(rows_of(*({"text": f"{number:03}" + "x" * 297} for number in range(20))))
+    assert set(apart(burst).values()) == {Why.TOO_LONG}
+    assert burst.table.members == ()
+
+
+def test_300_equal_characters_are_common():
+    burst = burst_of(rows_of(*({"n": number, "text": "x" * 300} for number in range(20))))
+    assert apart(burst) == {}
+    assert common(burst.table)["text"] == '"' + "x" * 300 + '"'
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    ["a\nb\u202ec", "a\nb\x1b[2J", "a\n" + " " * 60 + "rm -rf /", "a\r\nb", "a\n\u200bb"],
+)
+def test_a_shared_text_that_hides_something_stays_out(hostile):
+    burst = burst_of(rows_of(*({"n": number, "body": hostile} for number in range(3))))
+    assert burst.table.members == ()
+
+
+@pytest.mark.parametrize("large", ["x" * 8001, "\n" * 201, list(range(5000)), ["a\nb"] * 3000])
+def test_a_shared_value_too_large_for_anybody_stays_out(large):
+    burst = burst_of(rows_of(*({"n": number, "body": large} for number in range(3))))
+    assert burst.table.members == ()
+
+
+def test_a_shared_list_is_common_as_json():
+    shared: Json = ["one\ntwo", "x" * 200]
+    burst = burst_of(rows_of(*({"n": number, "parts": shared} for number in range(3))))
+    assert common(burst.table)["parts"] == f'["one\\ntwo","{"x" * 200}"]'
+
+
+def test_equal_calls_are_told_apart_by_their_ids():
+    burst = burst_of(rows_of({"n": 1}, {"n": 1}))
+    assert columns(burst.table) == ["Call"]
+    assert texts(burst.table) == [("00000000",), ("00000000",)]
+
+
+def test_300_calls_with_a_long_shared_text_are_laid_out_in_seconds():
+    rows = rows_of(*({"n": number, "body": "word " * 1500} for number in range(300)))
+    began = time.monotonic()
+    assert len(burst_of(rows).table.members) == 300
+    assert time.monotonic() - began < 5

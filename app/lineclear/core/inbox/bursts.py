@@ -271,6 +271,8 @@ def _block_reason(value: Json) -> Why | None:
     lines = value.split("\n") if isinstance(value, str) else [text]
     if len(text) > BLOCK_AT_MOST or len(lines) > LINES_AT_MOST:
         return Why.TOO_LONG
+    # A tab stands there as JSON has it.
+    lines = [line.replace("\t", " ") for line in lines]
     if any(visible_line(line) != line for line in lines):
         return Why.HIDDEN
     flags = {flag for line in lines for flag in flags_of(line)}

@@ -38,6 +38,7 @@ class SharedFields(QScrollArea):
         self.setWidgetResizable(True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._seen = Spans()
+        self._end_seen = False
         self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
 
     def show_fields(self, common: tuple[tuple[Field, Value], ...]) -> None:
@@ -71,6 +72,7 @@ class SharedFields(QScrollArea):
             grid.addWidget(told, place, 1)
         self.setWidget(inner)
         self.setVisible(bool(common))
+        self._seen.forget()
         self.forget_sight()
         self._fit()
 
@@ -83,6 +85,7 @@ class SharedFields(QScrollArea):
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             # Other lines stand at other heights.
+            self._seen.forget()
             self.forget_sight()
             self._fit()
         self.looked.emit()
@@ -106,18 +109,21 @@ class SharedFields(QScrollArea):
     # --- What was in view -----------------------------------------------------------------------
 
     def forget_sight(self) -> None:
-        """What was in view before counts no more."""
-        self._seen.forget()
+        """Its end has to be seen again; the fields themselves are frozen."""
+        self._end_seen = False
 
     def look(self) -> None:
         """Take in which part of it is in view now."""
-        top = self.verticalScrollBar().value()
-        self._seen.add(top, top + self.viewport().height())
+        bar = self.verticalScrollBar()
+        self._seen.add(bar.value(), bar.value() + self.viewport().height())
+        self._end_seen = self._end_seen or bar.value() >= bar.maximum()
 
     def wholly_seen(self) -> bool:
-        """Whether every line of it was in view; so it is where there are none."""
+        """Whether every line of it was in view, its end lately; so it is where there are none."""
         inner = self.widget()
-        return self.isHidden() or inner is None or self._seen.cover(0, inner.height())
+        if self.isHidden() or inner is None:
+            return True
+        return self._end_seen and self._seen.cover(0, inner.height())
 
 
 def _in_heading(field: Field, value: Value) -> bool:

@@ -85,7 +85,7 @@ class BurstTable(QTableView):
             self._last_width = delegate.width_of(self._calls, column)
             self.setColumnWidth(column, self._last_width)
         self._fill()
-        self.forget_sight()
+        self._lay_anew()
 
     def _fill(self) -> None:
         """Give the last column what room is left; it is never narrower than its text."""
@@ -98,8 +98,12 @@ class BurstTable(QTableView):
     # --- What was in view -----------------------------------------------------------------------
 
     def forget_sight(self) -> None:
-        """What was in view before counts no more."""
+        """What was in view before counts no more, but for what stands out: the rows are frozen."""
         self._seen.forget()
+
+    def _lay_anew(self) -> None:
+        """Other texts, other widths: what stands out has to be seen again."""
+        self.forget_sight()
         self._seen_rows = {
             place: Spans()
             for place, member in enumerate(self._calls.members)
