@@ -24,9 +24,9 @@ from lineclear.core.inbox.settings import (
     Settings,
     load,
     settings_path,
-    too_wide,
 )
 from lineclear.core.inbox.settings_change import change
+from lineclear.core.inbox.wide_sources import too_wide
 
 _BRACED: Final = re.compile(r"\{\w+\}?")
 

@@ -28,6 +28,7 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.inbox.wide_sources import too_wide
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.presence import Reader
@@ -262,10 +263,13 @@ class Bridge(QObject):
 
     # --- Settings -------------------------------------------------------------------------------
 
-    async def add_source(self, path: Path) -> None:
-        """Watch one more folder, and remember it; refuses one that holds far more than agents."""
-        why = settings_file.too_wide(path)
-        if why is not None:
+    async def add_source(self, path: Path, *, wide: bool = False) -> None:
+        """Watch one more folder, and remember it.
+
+        Refusal (`too_wide`) for one that holds far more than agents, unless that is said: WIDE.
+        """
+        why = await self._in(self._readers, lambda: too_wide(path))
+        if why is not None and not wide:
             raise Refusal(why, code="too_wide")
         await self.change_settings(lambda now: _with_source(now, path))
 

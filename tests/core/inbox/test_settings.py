@@ -16,7 +16,6 @@ from lineclear.core.inbox.settings import (
     SourceSetting,
     load,
     save,
-    too_wide,
 )
 
 
@@ -178,16 +177,3 @@ def test_no_setting_lets_a_decision_hold_for_longer_than_an_agent_would(home):
         load()
 
 
-@pytest.mark.parametrize("folder", ["/", "~", "~/.."])
-def test_a_whole_machine_or_home_is_too_wide_a_source(folder):
-    why = too_wide(Path(folder).expanduser())
-    assert why is not None
-    assert why.endswith("watch the folder that agents write to.") or "in it" in why
-
-
-def test_a_folder_in_a_home_is_fit(tmp_path, monkeypatch):
-    assert too_wide(Path.home() / "agents") is None
-    link = tmp_path / "link"
-    link.symlink_to("/")
-    assert too_wide(link) is not None
-    assert too_wide(tmp_path) is None

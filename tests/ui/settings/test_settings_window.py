@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 
 from lineclear.core.inbox import settings_change
 from lineclear.core.inbox.settings import (
@@ -268,8 +268,30 @@ async def test_a_folder_that_holds_too_much_is_refused_in_words(window, until):
     shown = opened(window, FOLDERS)
     steps: Any = next(each for each in shown.children() if hasattr(each, "ask_folder"))
     await steps._watch(Path("/"))
-    assert "whole machine" in shown.told.text()
-    assert shown.told.isVisible()
+    assert "whole machine" in shown.pages[FOLDERS].wide_why.text()
+    assert shown.pages[FOLDERS].wide_why.isVisible()
+
+
+async def test_a_folder_that_holds_too_much_is_watched_on_an_explicit_word(
+    window, until, monkeypatch
+):
+    monkeypatch.setattr("lineclear.ui.bridge.too_wide", lambda path: f"{path} is too wide.")
+    shown = opened(window, FOLDERS)
+    page = shown.pages[FOLDERS]
+    steps: Any = next(each for each in shown.children() if hasattr(each, "ask_folder"))
+    before = kept()["sources"]
+    wide = Path(before[0]["path"]) / "wide"
+    wide.mkdir()
+    await steps._watch(wide)
+    assert page.wide.isVisible()
+    assert page.wide_why.text() == f"{wide} is too wide."
+    page.wide.findChild(QPushButton, "leaveWide").click()
+    assert not page.wide.isVisible()
+    assert kept()["sources"] == before
+    await steps._watch(wide)
+    page.wide.findChild(QPushButton, "takeWide").click()
+    await until(lambda: kept()["sources"] == [*before, {"path": str(wide)}], "the folder")
+    assert not shown.told.isVisible()
 
 
 async def test_the_sidebars_menu_leads_to_a_folder(window, source, until):

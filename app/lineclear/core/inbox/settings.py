@@ -241,19 +241,6 @@ def parse(raw: bytes, path: Path) -> Settings:
     return settings
 
 
-def too_wide(folder: Path) -> str | None:
-    """Say why watching FOLDER would walk through far more than agents' folders; None: it is fit."""
-    real = Path(os.path.realpath(folder))
-    name = visible_line(str(folder))
-    if real.parent == real:
-        return f"{name} is a whole machine; watch the folder in it that agents write to."
-    if real == Path(os.path.realpath(Path.home())):
-        return f"{name} is your whole home folder; watch the folder in it that agents write to."
-    if real in Path(os.path.realpath(Path.home())).parents:
-        return f"{name} holds home folders; watch the folder that agents write to."
-    return None
-
-
 def launch_for(settings: Settings, *, agent: str, store: Path) -> LaunchSetting | None:
     """Give the resume command of the agent of a store: the entry that says most about it.
 

@@ -157,7 +157,11 @@ class SettingsDesk(QObject):
         )
         steps = FirstSteps(window, self._bridge, self._tasks)
         steps.failed.connect(window.say)
+        steps.too_wide.connect(folders.ask_of_wide)
+        # The page itself says why.
+        steps.too_wide.connect(lambda: window.say(""))
         folders.add_wanted.connect(steps.ask_folder)
+        folders.wide_wanted.connect(steps.watch_wide)
         return window
 
     def _open_rows(self) -> list[Row]:

@@ -121,9 +121,11 @@ class FoldersPage(Page):
 
     Signals:
         add_wanted: one more folder is to be asked for.
+        wide_wanted(Path): this one is to be watched although it holds far more than agents.
     """
 
     add_wanted = Signal()
+    wide_wanted = Signal(object)
 
     def __init__(
         self,
@@ -147,7 +149,39 @@ class FoldersPage(Page):
         self.add = button(_("Add a folder\u2026"), "addSource")
         self.add.clicked.connect(self.add_wanted)
         self.box.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
+        self._wide: Path | None = None
+        self.wide = self._ask_of_wide()
+        self.box.addWidget(self.wide)
         self.box.addStretch(1)
+
+    def _ask_of_wide(self) -> QFrame:
+        card = QFrame()
+        card.setObjectName("card")
+        self.wide_why = note(name="wideWhy")
+        self.wide_why.set_tone("care")
+        leave = button(_("Leave it"), "leaveWide")
+        take = button(_("Watch all of it"), "takeWide")
+        leave.clicked.connect(card.hide)
+        take.clicked.connect(self._take_wide)
+        box = QVBoxLayout(card)
+        box.setContentsMargins(14, 10, 10, 10)
+        box.setSpacing(8)
+        box.addWidget(self.wide_why)
+        box.addWidget(in_line(leave, take))
+        card.hide()
+        return card
+
+    def ask_of_wide(self, path: Path, why: str) -> None:
+        """Say what is wrong with watching PATH, and wait for the word that all of it is meant."""
+        self._wide = path
+        self.wide_why.setText(why)
+        self.wide.show()
+        self.ensureWidgetVisible(self.wide)
+
+    def _take_wide(self) -> None:
+        self.wide.hide()
+        if self._wide is not None:
+            self.wide_wanted.emit(self._wide)
 
     def show_settings(self, settings: Settings) -> None:
         """Show these."""

@@ -1,0 +1,48 @@
+"""Folders that hold far more than agents' calls: watched only on the operator's explicit word."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from lineclear.core.checkpoints.text import visible_line
+
+if sys.platform != "win32":
+    import pwd
+
+_OF_HOMES = ("/home", "/Users", "/export/home", "/var/home")
+"""Where systems keep homes, also those of people who are in no list of users here."""
+_WATCH_LESS = "watch the folder in it that agents write to."
+
+
+def too_wide(folder: Path) -> str | None:
+    """Say why watching FOLDER would walk through far more than agents' folders; None: it is fit."""
+    real = Path(os.path.realpath(folder))
+    name = visible_line(str(folder))
+    own = Path(os.path.realpath(Path.home()))
+    if real.parent == real:
+        return f"{name} is a whole machine; {_WATCH_LESS}"
+    if real == own:
+        return f"{name} is your whole home folder; {_WATCH_LESS}"
+    homes = {own, *_homes()}
+    if real in homes:
+        return f"{name} is somebody's whole home folder; {_WATCH_LESS}"
+    if real in map(Path, _OF_HOMES) or any(real in home.parents for home in homes):
+        return f"{name} holds home folders; {_WATCH_LESS}"
+    if os.path.ismount(real):
+        return f"{name} is a whole file system; {_WATCH_LESS}"
+    return None
+
+
+def _homes() -> Iterator[Path]:
+    """Give the homes of the people of this machine; those of services are folders like others."""
+    if sys.platform == "win32":
+        yield Path.home().parent / "Public"
+        return
+    for one in pwd.getpwall():
+        if one.pw_uid >= 1000 and one.pw_uid < 60_000 and os.path.isabs(one.pw_dir):
+            home = Path(os.path.realpath(one.pw_dir))
+            if home.parent != home:
+                yield home
