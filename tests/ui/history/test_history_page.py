@@ -13,12 +13,14 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.history.database import history_path
-from lineclear.core.inbox.history.entry import Kind
+from lineclear.core.inbox.history.entry import Fact, Kind
 from lineclear.core.inbox.history.recorder import News
 from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding.arming import Act
+from lineclear.ui.history import told
+from lineclear.ui.history.entry_table import row_height
 from lineclear.ui.history.told import Column
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.queue.sections import Section
@@ -596,3 +598,38 @@ async def test_a_row_is_told_in_one_sentence(inbox, until):
     said = index.data(Qt.ItemDataRole.AccessibleTextRole)
     assert said.startswith("send_refund of refund-bot, Approved by bob, ")
     assert said.endswith(", Finished, end not seen")
+
+
+async def test_agent_and_arguments_stand_below_every_row_at_any_width(inbox, until):
+    written(fact(1, ended="ok", arguments='{"customer":"C-1","path":"/srv/\\u202ex"}'))
+    page = await opened(inbox, until, 1)
+    (entry,) = calls(page)
+    assert told.below(entry.fact) == (
+        "refund-bot",
+        'customer "C-1"   path "/srv/\u27e6U+202E\u27e7x"',
+    )
+    for width in (1280, 740):
+        inbox.resize(width, 600)
+        await until(lambda: inbox.width() == width, "the width")  # noqa: B023
+        row = page.model.position(entry)
+        rect = page.table.visualRect(page.model.index(row, Column.TOOL))
+        assert rect.height() == row_height()
+        picture = page.table.viewport().grab().toImage()
+        below = range(rect.bottom() - 16, rect.bottom() - 6)
+        ground = picture.pixel(picture.width() - 3, rect.top() + 6)
+        inked = {x for x in range(10, 200) for y in below if picture.pixel(x, y) != ground}
+        assert len(inked) > 30, "nothing is drawn below"
+
+
+@pytest.mark.parametrize("text", ["", "no json", "[1, 2]", '{"a": 1', '"' + "x" * 9000 + '"'])
+def test_what_is_no_object_is_shown_as_it_stands(text):
+    wanted = told.below(Fact(kind="outcome", at="", arguments=text, agent="bot"))
+    assert wanted[0] == "bot"
+    assert wanted[1][:100] == text[:100]
+
+
+def test_calls_and_decisions_are_told_together():
+    """96 calls beside 26 decisions were a riddle."""
+    assert told.found(96, 96, 26, narrowed=False) == "96 calls \u00b7 26 decided by people"
+    assert told.found(15, 96, 1, narrowed=True) == "15 of 96 calls \u00b7 1 decided by a person"
+    assert told.found(3, 3, 3, narrowed=False) == "3 calls"

@@ -213,20 +213,20 @@ class HistoryDesk(QObject):
     async def _add_up(self) -> None:
         query, by = self.query(), self.page.view
 
-        def count(search: Search) -> tuple[int, int]:
+        def count(search: Search) -> tuple[int, int, int]:
             total = search.count(Query())
-            return (search.count(query) if query else total), total
+            return (search.count(query) if query else total), total, search.decisions()
 
         try:
             if by is not None:
                 buckets = await self._sums.ask(lambda search: search.pivot(query, by))
                 self.page.sums.show(by, buckets)
                 self.page.show_rows(NO_MATCH if query else NOTHING)
-            self._count, total = await self._sums.ask(count)
+            self._count, total, decided = await self._sums.ask(count)
         except LineclearError as why:
             self._failed(why)
             return
-        self.page.count.setText(told.found(self._count, total, narrowed=bool(query)))
+        self.page.count.setText(told.found(self._count, total, decided, narrowed=bool(query)))
 
     def _failed(self, why: LineclearError) -> None:
         if why.code == "history_absent":

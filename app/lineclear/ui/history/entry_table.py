@@ -1,11 +1,11 @@
-"""The table of the history: as many columns as there is room for, gaps over the whole width."""
+"""The table of the history: what was done to a call, below it whose it was and what it wanted."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -29,14 +29,12 @@ _WIDEST: Final = {
     Column.TIME: "29 Nov 14:03",
     Column.DECIDED: _("Withdrawn"),
     Column.BY: "operator",
-    Column.AGENT: "refund-bot-2",
     Column.ENDED: _("May have run"),
     Column.ON_SCREEN: _("On screen"),
     Column.END: _("not seen"),
 }
 """What gives a column its width."""
 _GIVEN_UP: Final = (
-    Column.AGENT,
     Column.ON_SCREEN,
     Column.ENDED,
     Column.DECIDED,
@@ -48,6 +46,10 @@ _GIVEN_UP: Final = (
 TOOL_LEAST: Final = 112
 _PADDING: Final = 18
 _RIGHT: Final = frozenset({Column.ON_SCREEN})
+_NARROW: Final = 420
+"""Pixels below which the second line begins at the row's left, not below the tool."""
+_BETWEEN: Final = 12
+"""Pixels between the agent and what it wanted."""
 
 
 def plain_table(view: QTableView) -> None:
@@ -118,6 +120,8 @@ class EntryTable(RowView):
         plain_table(self)
         self.setItemDelegate(EntryDelegate(look, self))
         self.setModel(model)
+        self.setColumnHidden(Column.AGENT, True)
+        self.verticalHeader().setDefaultSectionSize(row_height())
         metrics = QFontMetrics(theme.body_font(tabular=True))
         self._widths = {
             column: _PADDING + max(map(metrics.horizontalAdvance, (widest, HEADINGS[column])))
@@ -145,7 +149,7 @@ class EntryTable(RowView):
                 break
             del shown[column]
         for column in Column:
-            if column is Column.TOOL:
+            if column in (Column.TOOL, Column.AGENT):
                 continue
             self.setColumnHidden(column, column not in shown)
             if column in shown:
@@ -161,10 +165,12 @@ class EntryDelegate(QStyledItemDelegate):
         self._look = look
         self._font = theme.body_font(tabular=True)
         self._small = theme.small_font(tabular=True)
+        self._mono = theme.mono_font()
+        self._mono.setPointSizeF(self._small.pointSizeF())
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:  # noqa: N802
         """All rows are equally high."""
-        return QSize(40, theme.ROW_HEIGHT)
+        return QSize(40, row_height())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the cell."""
@@ -180,8 +186,38 @@ class EntryDelegate(QStyledItemDelegate):
         if not entry.fact.stage:
             self._event(painter, option, rect, str(index.data(Role.EVENT)), t)
         else:
-            self._cell(painter, option, rect, index, entry, selected=selected)
+            line = QRect(rect.left(), rect.top() + _ABOVE, rect.width(), _high(self._font))
+            self._cell(painter, option, line, index, entry, selected=selected)
+            self._below(painter, option, rect, entry, t)
         painter.restore()
+
+    def _below(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        rect: QRect,
+        entry: Entry,
+        t: theme.Tokens,
+    ) -> None:
+        """Draw this cell's part of the second line: the agent and the arguments."""
+        view = option.widget
+        assert isinstance(view, QTableView)
+        room = view.viewport().width()
+        begin = view.columnViewportPosition(Column.TOOL) + theme.GLYPH + 16
+        left = 8 if room < _NARROW else begin
+        top = rect.bottom() - _ABOVE - _high(self._small)
+        line = QRect(left, top, room - left - 8, _high(self._small))
+        painter.setFont(self._small)
+        painter.setPen(QColor(t.text))
+        agent, wanted = told.below(entry.fact)
+        shown = painter.fontMetrics().elidedText(agent, _MIDDLE, line.width() // 2)
+        painter.drawText(line, int(_LEFT_MIDDLE), shown)
+        line.setLeft(line.left() + painter.fontMetrics().horizontalAdvance(shown) + _BETWEEN)
+        painter.setFont(self._mono)
+        painter.setPen(QColor(t.muted))
+        # The end of a command or a path says most.
+        shown = painter.fontMetrics().elidedText(wanted, _MIDDLE, max(0, line.width()))
+        painter.drawText(line, int(_LEFT_MIDDLE), shown)
 
     def _event(
         self,
@@ -236,6 +272,20 @@ class EntryDelegate(QStyledItemDelegate):
             str(index.data() or ""), Qt.TextElideMode.ElideRight, max(0, content.width())
         )
         painter.drawText(content, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
+
+
+_ABOVE: Final = 5
+"""Pixels above the first line and below the second."""
+_MIDDLE = Qt.TextElideMode.ElideMiddle
+
+
+def _high(font: QFont) -> int:
+    return QFontMetrics(font).height()
+
+
+def row_height() -> int:
+    """Pixels of a row of two lines."""
+    return max(40, _high(theme.body_font()) + _high(theme.small_font()) + 2 * _ABOVE + 2)
 
 
 _LEFT_MIDDLE = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final
 
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
 from lineclear.core.inbox.history.gaps import Gap
 from lineclear.core.inbox.history.search import Bucket
@@ -46,6 +49,8 @@ VERDICTS: Final = {
     "expired": _("Expired"),
     "withdrawn": _("Withdrawn"),
 }
+WANTED: Final = 400
+"""Characters of the arguments that a row shows at most."""
 PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 """Verdicts that a person gave."""
 ENDED: Final = {
@@ -142,6 +147,26 @@ def end_seen(fact: Fact) -> str:
     return _("seen") if fact.end_seen else _("not seen")
 
 
+@lru_cache(maxsize=2048)
+def below(fact: Fact) -> tuple[str, str]:
+    """Give the agent and what it wanted, for one line below the tool."""
+    return words.name(fact.agent, "\u2014"), _wanted(fact.arguments or "")
+
+
+def _wanted(arguments: str) -> str:
+    """Arguments as `key value` pairs; what is long, or no object, as it stands there."""
+    if len(arguments) > 10 * WANTED:
+        return visible_line(arguments[:WANTED], WANTED)
+    try:
+        found = jsontext.parse_value(arguments)
+    except Unreadable:
+        return visible_line(arguments, WANTED)
+    if not isinstance(found, dict):
+        return visible_line(arguments, WANTED)
+    pairs = (f"{key} {jsontext.compact(value).decode()}" for key, value in found.items())
+    return visible_line("   ".join(pairs), WANTED)
+
+
 def _known(table: Mapping[str, str], word: str | None) -> str:
     return table.get(word or "", visible_line(word or "", 24))
 
@@ -219,10 +244,17 @@ def _gap(gap: Gap, now: datetime) -> str:
 # --- All together ---------------------------------------------------------------------------------
 
 
-def found(count: int, total: int, *, narrowed: bool) -> str:
-    """How many calls there are: `1,284 calls`, `37 of 1,284 calls`."""
+def found(count: int, total: int, decided: int, *, narrowed: bool) -> str:
+    """How many calls there are: `1,284 calls`, `37 of 1,284 calls`.
+
+    DECIDED: how many of all have a person's word, where others expired or were withdrawn.
+    """
     calls = counted("{n:,} call", "{n:,} calls", total)
-    return _("{count:,} of {calls}").format(count=count, calls=calls) if narrowed else calls
+    said = _("{count:,} of {calls}").format(count=count, calls=calls) if narrowed else calls
+    if decided == total:
+        return said
+    by_people = counted("{n:,} decided by a person", "{n:,} decided by people", decided)
+    return f"{said} \u00b7 {by_people}"
 
 
 def bucket_cells(bucket: Bucket) -> tuple[str, ...]:
@@ -230,6 +262,7 @@ def bucket_cells(bucket: Bucket) -> tuple[str, ...]:
     numbers = (
         bucket.calls,
         bucket.approved,
+        bucket.answered,
         bucket.denied,
         bucket.failed,
         bucket.uncertain,
