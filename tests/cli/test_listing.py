@@ -49,6 +49,7 @@ KEYS: dict[str, Any] = {
     "file_time": (str, type(None)),
     "expires_at": (str, type(None)),
     "decision": (dict, type(None)),
+    "answered_before": (dict, type(None)),
 }
 
 

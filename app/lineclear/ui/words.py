@@ -9,7 +9,8 @@ from pathlib import Path
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import Answered, Row
+from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
@@ -197,6 +198,24 @@ def warning(code: str) -> str:
     return _(known) if known else _("Warning: {code}.").format(code=code.replace("_", " "))
 
 
+def warning_about(row: Row, code: str) -> str:
+    """A warning's sentence, with where and by whom the same call was answered before."""
+    before = row.answered
+    if before is None or before.code != code:
+        return warning(code)
+    return f"{warning(code)} {answered_before(before)}"
+
+
+def answered_before(before: Answered) -> str:
+    """Where the same call was answered, by whom and when."""
+    return _("Answered before in {folder}: {verdict} by {who} at {time}.").format(
+        folder=place(before.store),
+        verdict=verdict_word(before.decision),
+        who=name(before.decision.by.name),
+        time=local_time(before.decision.at),
+    )
+
+
 def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     """The line under the title: agent, when it asked, its process and command."""
     facts = [name(row.agent, _("unknown agent"))]
@@ -243,7 +262,7 @@ _UNITS = {
         _("{used} of {limit} steps"),
         _("steps not reported"),
     ),
-    "tool calls": _Unit(
+    _("tool calls"): _Unit(
         marked_pair("{amount} tool call", "{amount} tool calls"),
         _("{used} of {limit} tool calls"),
         _("tool calls not reported"),
@@ -259,7 +278,11 @@ _UNITS = {
 
 def _unit(plural: str) -> _Unit:
     alone = (f"{{amount}} {plural.removesuffix('s')}", f"{{amount}} {plural}")
-    own = _Unit(alone, f"{{used}} of {{limit}} {plural}", f"{plural} not reported")
+    own = _Unit(
+        alone,
+        _("{{used}} of {{limit}} {plural}").format(plural=plural),
+        _("{plural} not reported").format(plural=plural),
+    )
     return _UNITS.get(plural, own)
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.cautions import FIRST_TIME, HANDED_OVER, REPEATS
 from lineclear.core.inbox.rows import Answered, Row, path_text
 from lineclear.core.ledger import decide
-from lineclear.core.ledger.records import format_instant
 from lineclear.core.ledger.state import State
 
 _GIVEN: Final = frozenset({"approve", "modify", "result", "deny"})
@@ -74,17 +73,3 @@ def told(before: Answered, *, here: Path | None = None) -> str:
     """Say where the same call was answered, by whom and when; HERE is the asking call's folder."""
     where = "in this folder" if before.store == here else f"in {path_text(before.store)}"
     return f"Answered before {where}: {decide.told(before.decision)}."
-
-
-def answered_json(before: Answered | None) -> dict[str, Any] | None:
-    """Give the object that stands in a row's JSON for an earlier answer."""
-    if before is None:
-        return None
-    return {
-        "id": before.id,
-        "store": path_text(before.store),
-        "verdict": before.decision.verdict,
-        "by": before.decision.by.name,
-        "at": format_instant(before.decision.at),
-        "handed_over": before.code is not None,
-    }

@@ -12,7 +12,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
-from lineclear.core.inbox import answers
+from lineclear.core.inbox import answered, answers
 from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -90,11 +90,11 @@ def may_decide(
     for code in row.warnings:
         level = level_of(code)
         if level is Level.BLOCKED:
-            raise Refusal(f"It cannot be approved: {_told(code)}", code=code)
+            raise Refusal(f"It cannot be approved: {_told(code, row)}", code=code)
         if level is Level.STOP and origin is Origin.BATCH:
-            raise Refusal(f"It is never part of a batch: {_told(code)}", code=code)
+            raise Refusal(f"It is never part of a batch: {_told(code, row)}", code=code)
         if level is Level.STOP and code not in despite:
-            raise Refusal(f"Look again before you approve: {_told(code)}", code=code)
+            raise Refusal(f"Look again before you approve: {_told(code, row)}", code=code)
 
 
 def decide(
@@ -243,8 +243,13 @@ def _name(row: Row) -> str:
     return f"{tool} ({row.id[:8]})"
 
 
-def _told(code: str) -> str:
-    return SENTENCES.get(code, f"{code}.")
+def _told(code: str, row: Row) -> str:
+    """Say what a warning is about; of one that another folder raises, which."""
+    sentence = SENTENCES.get(code, f"{code}.")
+    before = row.answered
+    if before is None or before.code != code:
+        return sentence
+    return f"{sentence} {answered.told(before, here=row.store)}"
 
 
 def _shown(detail: Detail) -> Shown:

@@ -188,6 +188,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "file_time": _instant_json(row.file_time),
         "expires_at": _instant_json(row.expires_at),
         "decision": _decision_json(row.decision),
+        "answered_before": _answered_json(row.answered),
     }
 
 
@@ -206,3 +207,16 @@ def _decision_json(decision: Decision | None) -> dict[str, Any] | None:
     if decision is None:
         return None
     return decision.model_dump(mode="python", exclude_unset=True)
+
+
+def _answered_json(before: Answered | None) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    return {
+        "id": before.id,
+        "store": path_text(before.store),
+        "verdict": before.decision.verdict,
+        "by": before.decision.by.name,
+        "at": format_instant(before.decision.at),
+        "handed_over": before.code is not None,
+    }

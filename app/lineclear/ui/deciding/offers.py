@@ -8,9 +8,11 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
-from lineclear.core.inbox.cautions import ASK_FOR_WORD, HANDED_OVER, MAY_BE_RUNNING
+from lineclear.core.inbox.beside import REQUEST_OPEN
+from lineclear.core.inbox.cautions import HANDED_OVER, MAY_BE_RUNNING, UNREAD_BESIDE
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.startable import asked_for_word, words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
@@ -152,14 +154,7 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         gives = offered.approve or offered.answer
         return held(offered, decided, together) if gives else offered
     if row.state in (State.APPROVED, State.HELD):
-        running = row.process in (Process.ALIVE, Process.ELSEWHERE)
-        waits = row.state is State.HELD
-        return Offer(
-            "" if running or row.resumable_by else _no_command(row),
-            take_back=True,
-            resume="" if running or waits or not row.resumable_by else _("Resume"),
-            set_command=not running and not row.resumable_by,
-        )
+        return _offer_decided(row, word=word)
     if row.state is State.LAPSED and row.system != "lineclear" and not row.closed:
         # Its agent asks nothing again by itself.
         return Offer(take_back=True)
@@ -177,18 +172,44 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
     return Offer(_NOTHING_TO_DO.get(row.state, _OVER))
 
 
+def _offer_decided(row: Row, *, word: bool) -> Offer:
+    running = row.process in (Process.ALIVE, Process.ELSEWHERE)
+    if not running and row.state is State.APPROVED:
+        return replace(_offer_resume(row, word=word), take_back=True)
+    told = "" if running or row.resumable_by else _no_command(row)
+    return Offer(told, take_back=True, set_command=bool(told))
+
+
 def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not row.resumable_by:
         return Offer(_no_command(row), set_command=True)
-    if MAY_BE_RUNNING not in row.warnings:
+    if _is_held_back(row):
+        # The state line says by what, for a run without a call.
+        return Offer("" if row.tool is None else visible_line(row.reason or "", 300))
+    needed = words_needed(row)
+    if not needed:
         return Offer(resume=_("Resume"))
     if not word:
         return Offer(resume=_("Resume\u2026"), asks=True)
     # Only the operator can know.
-    if HANDED_OVER in row.warnings:
-        sentence = f"{SENTENCES[HANDED_OVER]} {ASK_FOR_WORD}"
-        return Offer(sentence=sentence, resume=_("Nothing runs or ran: resume"))
-    return Offer(sentence=ASK_FOR_WORD, resume=_("Nothing runs: resume"))
+    told = [_(SENTENCES[HANDED_OVER])] if needed == {HANDED_OVER, MAY_BE_RUNNING} else []
+    rest = sorted(needed - ({HANDED_OVER} if told else set()))
+    told += [visible_line(asked_for_word(row, code), 400) for code in rest]
+    return Offer(sentence=" ".join(told), resume=_word_given(needed))
+
+
+def _word_given(needed: frozenset[str]) -> str:
+    """The button that gives the operator's word for what a resume needs it for."""
+    if UNREAD_BESIDE in needed:
+        return _("Resume despite that")
+    if needed == {HANDED_OVER}:
+        return _("It did not run: resume")
+    return _("Nothing runs or ran: resume") if HANDED_OVER in needed else _("Nothing runs: resume")
+
+
+def _is_held_back(row: Row) -> bool:
+    """Whether something else of its run, here or in another folder, has to be settled first."""
+    return row.reason_code == REQUEST_OPEN or row.elsewhere is not None
 
 
 def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:

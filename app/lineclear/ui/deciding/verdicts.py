@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import changed_arguments
-from lineclear.core.inbox.cautions import HANDED_OVER, MAY_BE_RUNNING
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
+from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
 from lineclear.language import _
@@ -78,8 +78,7 @@ class Verdicts:
 
     async def resume(self, row: Row, *, word: bool = False) -> Done:
         """Start the resume of a row's agent; WORD: for what the offer said stands against it."""
-        asked = {MAY_BE_RUNNING, *({HANDED_OVER} & set(row.warnings))}
-        despite = frozenset(asked if word else ())
+        despite = words_needed(row) if word else frozenset[str]()
         launched = await self._bridge.relaunch(row, despite)
         return Done(_("Started as pid {pid}.").format(pid=launched.pid), launched=launched)
 

@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 
@@ -47,23 +48,28 @@ def warning_notices(row: Row, show_all: Callable[[], None] | None = None) -> lis
         if code in _TOLD_BY_THE_BAR:
             continue
         if show_all is None:
-            shown.append(Notice(_TONES[level], words.warning(code), name=f"warning_{code}"))
+            shown.append(
+                Notice(_TONES[level], words.warning_about(row, code), name=f"warning_{code}")
+            )
             continue
         if level is Level.NOTE or len(shown) >= AT_MOST:
             rest += 1
             continue
-        shown.append(Notice(_TONES[level], words.warning(code), name=f"warning_{code}"))
+        shown.append(Notice(_TONES[level], words.warning_about(row, code), name=f"warning_{code}"))
+    if row.answered is not None and row.answered.code not in row.warnings:
+        # Nothing came of it that could come twice: it is worth knowing, and no warning.
+        shown.append(Notice("note", words.answered_before(row.answered), name="answeredBefore"))
     if rest:
-        told = words.count(rest, "note")
-        text = f"and {told}" if shown else told
-        shown.append(Notice("note", text, "Show", show_all, name="warning_notes"))
+        told = counted("{n} note", "{n} notes", rest)
+        text = counted("and {n} note", "and {n} notes", rest) if shown else told
+        shown.append(Notice("note", text, _("Show"), show_all, name="warning_notes"))
     return shown
 
 
 def failure_notice(why: LineclearError) -> Notice:
     """What did not happen, and why."""
     if isinstance(why, NotConfirmed):
-        text = f"Not confirmed: {why.sentence} Not decided; try again."
+        text = _("Not confirmed: {sentence} Not decided; try again.").format(sentence=why.sentence)
         return Notice("stop", text, name="failed")
     tone = "care" if isinstance(why, AlreadyDecided) else "stop"
     return Notice(tone, why.sentence, name="failed")
@@ -76,7 +82,13 @@ def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
         QGuiApplication.clipboard().setText(row.id)
         copied()
 
-    return Notice("note", f"The key of this call is {row.id}", "Copy key", copy, name="callKey")
+    return Notice(
+        "note",
+        _("The key of this call is {id}").format(id=row.id),
+        _("Copy key"),
+        copy,
+        name="callKey",
+    )
 
 
 def state_notices(
