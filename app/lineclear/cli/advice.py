@@ -9,15 +9,14 @@ from lineclear.cli import wording
 from lineclear.core import typed_commands
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.typed_commands import set_launch
 
 NATIVE = "lineclear"
-ON_A_WORD = frozenset({MAY_BE_RUNNING, "handed_over_before"})
-"""Warnings for which a relaunch needs the operator's word."""
 Sources = Sequence[str]
 """Folders that were given by `--source`: without them the call is not found again."""
 
@@ -25,10 +24,15 @@ Sources = Sequence[str]
 def after_approval(row: Row, sources: Sources = ()) -> str:
     """Tell what an approval of this row brings about."""
     agent = visible_line(row.agent, 80)
+    if _is_void(row):
+        return _void(row)
     if row.state is State.HELD:
         return _while_held(row)
     if row.system != NATIVE:
-        return "This agent may not read Lineclear's answers: it takes effect when it is relaunched."
+        return (
+            "Whether this agent reads Lineclear's answers is not known. It takes effect when it is"
+            " relaunched."
+        )
     if not row.waited_for:
         return f"{agent} was started again since it asked this. It runs it when it asks again."
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
@@ -36,6 +40,16 @@ def after_approval(row: Row, sources: Sources = ()) -> str:
     if row.resumable_by is None and not row.has_factory:
         return f"Nothing runs until {agent} is started again. {how_to_go_on(row, sources)}"
     return f"Nothing runs until {agent} is resumed: {how_to_resume(row, sources)}"
+
+
+def _is_void(row: Row) -> bool:
+    """Tell whether a call went while it was decided, so that nobody gets the decision."""
+    return row.reason_code in (GONE, ASKED_ANEW) and row.reason is not None
+
+
+def _void(row: Row) -> str:
+    cure = " Decide them again: lineclear list" if row.reason_code == ASKED_ANEW else ""
+    return f"{visible_line(row.reason or '')}{cure}"
 
 
 def _while_held(row: Row) -> str:
@@ -48,6 +62,8 @@ def _while_held(row: Row) -> str:
 def after_answer(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row gets the result that was given in place of a run."""
     agent = visible_line(row.agent, 80)
+    if _is_void(row):
+        return _void(row)
     if row.state is State.HELD:
         return f"The tool does not run. {_while_held(row)}"
     if row.system != NATIVE:
@@ -69,6 +85,8 @@ def how_to_go_on(row: Row, sources: Sources = ()) -> str:
 def after_denial(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row learns that its call was denied."""
     agent = visible_line(row.agent, 80)
+    if _is_void(row):
+        return _void(row)
     if row.state is State.HELD:
         return f"Nothing runs. {_while_held(row)}"
     if row.system != NATIVE:
@@ -87,7 +105,8 @@ def how_to_resume(row: Row, sources: Sources = ()) -> str:
     for any other agent its start command is set first.
     """
     if row.resumable_by is not None:
-        word = "".join(f" --despite {code}" for code in row.warnings if code in ON_A_WORD)
+        needed = words_needed(row)
+        word = "".join(f" --despite {code}" for code in row.warnings if code in needed)
         return on_call("relaunch", row, sources, word)
     if not row.has_factory:
         return set_launch(row.agent, row.store)

@@ -26,7 +26,17 @@ from lineclear.core.inbox.rows import path_text
 
 _HEADER = ("TIME", "ID", "VERDICT", "BY", "AGENT", "TOOL", "ARGUMENTS", "ENDED", "SEEN")
 _ELASTIC = _HEADER.index("ARGUMENTS")
-_TOTALS = ("", "CALLS", "APPROVED", "DENIED", "FAILED", "MAY HAVE RUN", "END NOT SEEN", "FOUND")
+_TOTALS = (
+    "",
+    "CALLS",
+    "APPROVED",
+    "ANSWERED",
+    "DENIED",
+    "FAILED",
+    "MAY HAVE RUN",
+    "END NOT SEEN",
+    "FOUND",
+)
 _VERDICTS = {
     "approve": "approved",
     "deny": "denied",
@@ -167,6 +177,7 @@ def _add_up(options: argparse.Namespace, terminal: Terminal) -> int:
                     options.by: bucket.label,
                     "calls": bucket.calls,
                     "approved": bucket.approved,
+                    "answered": bucket.answered,
                     "denied": bucket.denied,
                     "failed": bucket.failed,
                     "uncertain": bucket.uncertain,
@@ -190,6 +201,7 @@ def _add_up(options: argparse.Namespace, terminal: Terminal) -> int:
                 for number in (
                     bucket.calls,
                     bucket.approved,
+                    bucket.answered,
                     bucket.denied,
                     bucket.failed,
                     bucket.uncertain,

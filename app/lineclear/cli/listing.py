@@ -124,7 +124,11 @@ def _warnings(row: Row) -> tuple[str, str]:
 
 def summary(rows: Iterable[Row]) -> str:
     """Give the counts that an operator acts on: "7 waiting · 1 may have run · 2 to resume"."""
-    counts = Counter(row.state for row in rows if not row.closed)
+    open_rows = [row for row in rows if not row.closed]
+    counts = Counter(row.state for row in open_rows)
+    approved = [row for row in open_rows if row.state is State.APPROVED]
+    answered = sum(map(wording.was_answered, approved))
+    counts[State.APPROVED] -= answered
     order = (
         (State.PENDING, "waiting"),
         (State.UNCERTAIN, "may have run"),
@@ -138,6 +142,8 @@ def summary(rows: Iterable[Row]) -> str:
         (State.STRAY, "stray"),
     )
     parts = [f"{counts[state]} {words}" for state, words in order if counts[state]]
+    if answered:
+        parts.append(f"{answered} answered and not picked up")
     return " · ".join(parts) if parts else "Nothing waits."
 
 

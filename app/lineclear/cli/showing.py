@@ -17,10 +17,15 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.answered import told as told_before
 from lineclear.core.inbox.rows import Detail, Row, path_text, row_json
 from lineclear.core.ledger.records import format_instant
 from lineclear.core.ledger.store import Shown
 
+_ODD_TIMES = {
+    wording.UNKNOWN: "at an unknown time",
+    wording.IN_THE_FUTURE: "at a time in the future (clock?)",
+}
 _LEVEL_STYLES = {
     Level.NOTE: "dim",
     Level.CARE: "care",
@@ -118,14 +123,18 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
         terminal.say("Budget     ", row_words(row))
     for code in row.warnings:
         level = wording.warning_level(code)
-        text = f"{wording.warning_sentence(code)} [{code}]"
+        text = f"{wording.warning_sentence(code, row)} [{code}]"
         terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))
+    if row.answered is not None:
+        terminal.say(
+            "Before     ", Styled(visible_line(told_before(row.answered, here=row.store)), "care")
+        )
     _print_call(detail, terminal)
     _print_file(detail, terminal)
 
 
 def _subtitle(row: Row, now: datetime) -> str:
-    waited = f"asked {wording.age(row, now)} ago" if row.asked_at else _left(row, now)
+    waited = f"asked {_ago(row, now)}" if row.asked_at else _left(row, now)
     # What holds the agent's lock now says nothing of a call that is over.
     process = [] if row.closed and row.pid is None else [wording.process_words(row)]
     parts = [visible_line(row.agent), waited, *process, row.system or "unknown"]
@@ -134,7 +143,13 @@ def _subtitle(row: Row, now: datetime) -> str:
 
 def _left(row: Row, now: datetime) -> str:
     """Tell of a call that its program did not ask by a request of Lineclear's own."""
-    return f"found in its program's own file, written {wording.age(row, now)} ago"
+    return f"found in its program's own file, written {_ago(row, now)}"
+
+
+def _ago(row: Row, now: datetime) -> str:
+    """Tell when something was, in words that follow "asked" or "written"."""
+    age = wording.age(row, now)
+    return f"{age} ago" if age[:1].isdigit() else _ODD_TIMES[age]
 
 
 def _ended(detail: Detail) -> str:
@@ -151,7 +166,7 @@ def _state(row: Row, now: datetime) -> str:
         told += f" [{row.reason_code}]"
     if row.reason:
         told += f": {visible_line(row.reason)}"
-    if row.lapses_at is not None:
+    if row.lapses_at is not None and not row.closed:
         told += f" (lapses at {wording.clock(row.lapses_at, now)})"
     if row.expires_at is not None and not row.closed:
         told += f" (expires at {wording.clock(row.expires_at, now)})"

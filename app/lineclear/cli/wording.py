@@ -8,7 +8,7 @@ from typing import Final
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
+from lineclear.core.checkpoints.warnings import Level, level_of, sentence_of
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
@@ -51,6 +51,9 @@ STYLES: Final = {
     State.RUNNING: "ok",
 }
 
+UNKNOWN: Final = "unknown"
+IN_THE_FUTURE: Final = "in the future (clock?)"
+"""Ages that are none."""
 _EPOCH_YEAR: Final = 1970
 _LONGEST_CELL: Final = 4000
 """Characters of arguments that a table looks at; `show` prints all."""
@@ -60,7 +63,14 @@ def state_words(row: Row) -> str:
     """Give a row's state in words, an outcome before the state that led to it."""
     if row.outcome is not None:
         return OUTCOMES.get(row.outcome, row.outcome)
+    if row.state is State.APPROVED and was_answered(row):
+        return "answered"
     return STATES[row.state]
+
+
+def was_answered(row: Row) -> bool:
+    """Tell whether a call got its result from a person, so that nothing was approved."""
+    return row.decision is not None and row.decision.verdict == "result"
 
 
 def span(seconds: float) -> str:
@@ -75,11 +85,11 @@ def age(row: Row, now: datetime) -> str:
     """Give how long a call has waited, by its own time, else by its file's."""
     at = row.asked_at or row.file_time
     if at is None or at.year <= _EPOCH_YEAR:
-        return "unknown"
+        return UNKNOWN
     seconds = (now - at).total_seconds()
     # Clocks of two machines differ by a little; a file from next year is another matter.
     if seconds < -120:
-        return "in the future (clock?)"
+        return IN_THE_FUTURE
     return span(seconds)
 
 
@@ -188,9 +198,9 @@ def warning_level(code: str) -> Level:
     return level_of(code)
 
 
-def warning_sentence(code: str) -> str:
-    """Give a warning's sentence, or its code where there is none."""
-    return SENTENCES.get(code, code)
+def warning_sentence(code: str, row: Row) -> str:
+    """Give the sentence of a row's warning, or its code where there is none."""
+    return sentence_of(code, run=row.tool is None) or code
 
 
 def stops(row: Row) -> tuple[str, ...]:

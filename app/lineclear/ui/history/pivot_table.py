@@ -35,15 +35,16 @@ NAMES: Final = {
 HEADINGS: Final = (
     _("Calls"),
     _("Approved"),
+    _("Answered"),
     _("Denied"),
     _("Failed"),
     _("May have run"),
     _("End not seen"),
     _("On screen"),
 )
-_GIVEN_UP: Final = (7, 4, 5, 3, 2, 6)
+_GIVEN_UP: Final = (8, 3, 5, 6, 4, 2, 7)
 """Columns in the order in which they give way; names and calls stay."""
-_CARE, _STOP = 6, 5
+_CARE, _STOP = 7, 6
 NAME_LEAST: Final = 110
 
 

@@ -127,6 +127,15 @@ def test_pivots_add_calls_up(search):
     }
 
 
+def test_a_call_that_was_answered_was_not_approved():
+    with History.open() as history:
+        add(history, fact(1, tool="ask", verdict="result"), fact(2, tool="ask", verdict="modify"))
+    with Search.open() as search:
+        (bucket,) = search.pivot(Query(), Pivot.TOOL)
+        assert (bucket.calls, bucket.approved, bucket.answered) == (2, 1, 1)
+        assert found(search, "verdict:answered") == [1]
+
+
 @pytest.mark.parametrize("pivot", Pivot)
 def test_a_buckets_term_finds_exactly_its_calls(search, pivot):
     for bucket in search.pivot(Query(), pivot):

@@ -81,6 +81,8 @@ class Bucket:
     calls: int
     approved: int
     """With the arguments as asked, or others."""
+    answered: int
+    """Given a result in place of a run."""
     denied: int
     failed: int
     uncertain: int
@@ -185,9 +187,9 @@ class Search:
         where, values = self._where(query)
         sql = (
             f"SELECT {_GROUPS[by]}, count(*) AS calls,"  # noqa: S608  (values are bound)
-            " sum(e.verdict IN ('approve', 'modify', 'result')), sum(e.verdict = 'deny'),"
-            " sum(e.ended = 'error'), sum(e.ended = 'uncertain'), sum(e.end_seen = 0),"
-            " sum(e.found), avg(e.shown_ms), avg(e.took_ms)"
+            " sum(e.verdict IN ('approve', 'modify')), sum(e.verdict = 'result'),"
+            " sum(e.verdict = 'deny'), sum(e.ended = 'error'), sum(e.ended = 'uncertain'),"
+            " sum(e.end_seen = 0), sum(e.found), avg(e.shown_ms), avg(e.took_ms)"
             f" FROM entries e WHERE {where} AND e.stage > 0 AND e.verdict IS NOT NULL"
             " GROUP BY 1, 2 ORDER BY calls DESC, 1, 2 LIMIT ?"
         )
@@ -351,12 +353,13 @@ def _bucket(by: Pivot, row: tuple[Any, ...]) -> Bucket:
         case _:
             label = str(first or "")
             term = Term(by.value, label, whole=True)
-    calls, approved, denied, failed, uncertain, unseen, found, shown, took = sums
+    calls, approved, answered, denied, failed, uncertain, unseen, found, shown, took = sums
     return Bucket(
         label,
         term,
         calls or 0,
         approved or 0,
+        answered or 0,
         denied or 0,
         failed or 0,
         uncertain or 0,
