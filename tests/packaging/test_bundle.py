@@ -122,15 +122,96 @@ def test_a_live_agent_of_another_python_gets_its_approval(bundle, tmp_path):
     assert [(row["state"], row["outcome"]) for row in bundle.rows()] == [("done", "ok")]
 
 
-def test_an_agent_of_another_python_is_not_resumed_but_told_of(bundle, tmp_path):
-    store = lane("refund-bot")
-    a_call(store)
-    refused = bundle.run("resume", store, "--agent", "refunds:make", expect=2)
-    assert refused.err == (
-        "lineclear: This program brings a Python of its own, which has none of an agent's packages."
-        " Use the agent's Python instead: python -m lineclear resume STORE --agent refunds:make\n"
+RESUMED = """\
+import json, os
+from lineclear import Action, AgentExecutor, Finish
+
+class Model:
+    def plan(self, inputs, steps):
+        if steps:
+            return Finish("done: " + steps[-1].observation)
+        return Action("send_refund", {"customer": "C-1204", "amount": 80})
+
+def send_refund(customer, amount):
+    return json.dumps(dict(os.environ))
+
+def make(store):
+    return AgentExecutor(Model(), {"send_refund": send_refund}, store=store)
+"""
+DIES_WAITING = """\
+import asyncio, sys
+from refunds import make
+
+async def main():
+    async with make(sys.argv[1]) as agent:
+        await agent.invoke("refund")
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def approved(bundle: Bundle, tmp_path: Path) -> Path:
+    """A run folder of an executor that was killed while it waited, and whose call is approved.
+
+    Beside it, in the folder above, the agent's module.
+    """
+    (tmp_path / "refunds.py").write_text(RESUMED)
+    store = tmp_path / "källa" / "a bot"
+    argv = [sys.executable, "-c", DIES_WAITING, str(store)]
+    with subprocess.Popen(argv, cwd=tmp_path, stderr=subprocess.DEVNULL) as agent_of_its_own:
+        aid = wait_for("the call", lambda: bundle.rows("--source", str(store.parent)))[0]["id"]
+        agent_of_its_own.kill()
+    bundle.run("approve", aid, "--source", store.parent)
+    return store
+
+
+def resumed(bundle: Bundle, store: Path, *words: str, env: dict[str, str]) -> Ended:
+    done = subprocess.run(
+        [bundle.lineclear, "resume", store, "--agent", "refunds:make", *words],
+        cwd=store.parents[1],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    assert [row["state"] for row in bundle.rows()] == ["pending"]
+    return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("found_by", ["--python", "VIRTUAL_ENV", "PATH"])
+def test_resume_goes_on_with_an_agent_in_its_own_python(bundle, approved, tmp_path, found_by):
+    hidden = ("VIRTUAL_ENV", "LD_LIBRARY_PATH")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    env |= {"PATH": "/nowhere", "LD_LIBRARY_PATH": "/opt/agents/lib"}
+    words = []
+    if found_by == "--python":
+        words = ["--python", sys.executable]
+    elif found_by == "VIRTUAL_ENV":
+        env["VIRTUAL_ENV"] = sys.prefix
+    else:
+        env["PATH"] = str(Path(sys.executable).parent)
+    done = resumed(bundle, approved, *words, env=env)
+    assert (done.code, done.err) == (0, "")
+    told: dict[str, str] = json.loads(done.out.removeprefix("done: "))
+    assert told["LD_LIBRARY_PATH"] == "/opt/agents/lib"
+    assert not [name for name in told if name.startswith(("_PYI", "_MEI", "LD_LIBRARY_PATH_"))]
+    assert str(bundle.folder) not in done.out
+    rows = bundle.rows("--all", "--source", str(approved.parent))
+    assert [(row["state"], row["outcome"]) for row in rows] == [("done", "ok")]
+
+
+def test_where_no_python_has_the_agent_it_says_how_to_name_one(bundle, approved, tmp_path):
+    env = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
+    done = resumed(bundle, approved, env={**env, "PATH": str(tmp_path)})
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "lineclear: This program brings a Python of its own, which has none of an agent's packages,"
+        " and no Python with Lineclear was found. Name the agent's with --python, or activate its"
+        " virtual environment.\n"
+    )
+    rows = bundle.rows("--source", str(approved.parent))
+    assert [row["state"] for row in rows] == ["approved"]
 
 
 # --- What it starts ---

@@ -11,25 +11,15 @@ from types import ModuleType
 from typing import Any
 
 from lineclear.cli.exits import UsageError
-from lineclear.core import frozen
 from lineclear.core.agent.errors import AgentFailed
 
 
 def load_factory(spec: str) -> Callable[..., Any]:
     """Import a factory from this folder or sys.path, as `python -m` would.
 
-    Raises UsageError when there is none of that name, or none can be in this program;
-    AgentFailed when importing it fails.
+    Raises UsageError when there is none of that name; AgentFailed when importing it fails.
     """
-    module_name, colon, name = spec.partition(":")
-    parts = [*module_name.split("."), *name.split(".")]
-    if not colon or not all(part.isidentifier() for part in parts):
-        raise UsageError(f"`--agent` takes package.module:factory, not {spec}.")
-    if frozen.is_frozen() and parts[0] != "lineclear":
-        raise UsageError(
-            "This program brings a Python of its own, which has none of an agent's packages. Use"
-            f" the agent's Python instead: python -m lineclear resume STORE --agent {spec}"
-        )
+    module_name, name = check_spec(spec)
     folder = os.getcwd()  # noqa: PTH109  (sys.path holds text)
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -42,6 +32,15 @@ def load_factory(spec: str) -> Callable[..., Any]:
         raise UsageError(f"{spec} is no function that gives an AgentExecutor.")
     factory: Callable[..., Any] = found
     return factory
+
+
+def check_spec(spec: str) -> tuple[str, str]:
+    """Give module and factory of `package.module:factory`; UsageError where it is none."""
+    module_name, colon, name = spec.partition(":")
+    parts = [*module_name.split("."), *name.split(".")]
+    if not colon or not all(part.isidentifier() for part in parts):
+        raise UsageError(f"`--agent` takes package.module:factory, not {spec}.")
+    return module_name, name
 
 
 def _import(name: str, folder: str) -> ModuleType:

@@ -252,6 +252,12 @@ def _agents(commands: Commands[Parser]) -> None:
         metavar="MODULE:FACTORY",
         help="factory(store) gives the AgentExecutor; found from this folder and sys.path",
     )
+    resume.add_argument(
+        "--python",
+        metavar="PROGRAM",
+        help="the agent's own Python; a packaged lineclear finds that of the active virtual\n"
+        "environment, else python3",
+    )
     relaunch = _add(
         commands,
         "relaunch",
@@ -264,9 +270,10 @@ def _agents(commands: Commands[Parser]) -> None:
         "--despite",
         action="append",
         default=[],
-        choices=["may_be_running", "handed_over_before"],
+        choices=["may_be_running", "handed_over_before", "unread_beside"],
         help="may_be_running: you know that nothing runs, which a file alone cannot tell;"
-        " handed_over_before: you know that the same call did not run",
+        " handed_over_before: you know that the same call did not run;"
+        " unread_beside: you know that no call of the run waits in the file that cannot be read",
     )
     demo = _add(
         commands, "demo", "start pretend agents and open the inbox on them: nothing real runs"
