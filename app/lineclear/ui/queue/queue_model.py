@@ -181,8 +181,10 @@ class QueueModel(RowTable):
         """Order by a column, or by none (UNSORTED); current and selected rows keep their ids."""
         if not UNSORTED <= column < len(Column):
             return
-        self._column = column
-        self._descending = order is Qt.SortOrder.DescendingOrder
+        descending = order is Qt.SortOrder.DescendingOrder
+        if (column, descending) == (self._column, self._descending):
+            return
+        self._column, self._descending = column, descending
         if column == Column.ARGUMENTS:
             self._texts.when_warm(self._rearrange)
         else:
@@ -278,9 +280,9 @@ class QueueModel(RowTable):
         return self._primaries((slot,))[0], slot
 
     def _know_keys(self, slots: list[int]) -> None:
-        keys = self._order.keys
-        missing = [slot for slot in slots if slot not in keys]
-        keys.update(zip(missing, zip(self._primaries(missing), missing, strict=True), strict=True))
+        known = self._order.primaries
+        missing = [slot for slot in slots if slot not in known]
+        known.update(zip(missing, self._primaries(missing), strict=True))
 
     def _candidates(self, scope: Scope) -> tuple[list[int], bool]:
         """The slots that SCOPE may list, and whether they are in order."""
@@ -327,7 +329,7 @@ class QueueModel(RowTable):
         listed = slot in self._order
         self._base_exact = False
         if not listed:
-            self._order.keys.pop(slot, None)
+            self._order.primaries.pop(slot, None)
         if not self._belongs(slot):
             self._held.pop(slot, None)
             self._moves.pop(slot, None)
@@ -371,7 +373,7 @@ class QueueModel(RowTable):
         self._seen.discard(slot)
         self._texts.forget(row_id)
         self._known.drop(row_id)
-        self._order.keys.pop(slot, None)
+        self._order.primaries.pop(slot, None)
 
     def _repaint(self, slot: int) -> None:
         position = self._order.position(slot)
@@ -383,7 +385,7 @@ class QueueModel(RowTable):
     def _changed(self, slot: int) -> None:
         """A listed row is another: it goes to its place, unless a hand is in the table."""
         key = self._key(slot)
-        if key != self._order.keys[slot] and self.keeps_still():
+        if key != self._order.key(slot) and self.keeps_still():
             old, new = self._order.place_without(slot, key)
             if old != new and not (self.may_insert(old) and self.may_insert(new)):
                 self._moves[slot] = None
@@ -395,7 +397,7 @@ class QueueModel(RowTable):
     def _move(self, slot: int) -> None:
         self._moves.pop(slot, None)
         key = self._key(slot)
-        if key != self._order.keys[slot]:
+        if key != self._order.key(slot):
             self._order.move(slot, key)
         self._repaint(slot)
 
@@ -404,7 +406,7 @@ class QueueModel(RowTable):
         quiet = bool(arrivals) and self.keeps_still()
         self._know_keys(arrivals)
         for slot in arrivals:
-            if not quiet or self.may_insert(self._order.place(self._order.keys[slot])):
+            if not quiet or self.may_insert(self._order.place(self._order.key(slot))):
                 free.append(slot)
             else:
                 self._held[slot] = None

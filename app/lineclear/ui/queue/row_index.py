@@ -9,6 +9,8 @@ from math import inf, isnan, nan
 from lineclear.core.inbox.rows import Row
 from lineclear.ui.queue import cells
 
+LATEST = 1e11 - 1
+"""Seconds since the epoch after any time of a call."""
 BLOCK = 256
 """Rows whose texts are kept in one string."""
 _BETWEEN = "\0"
@@ -68,6 +70,8 @@ class RowIndex:
         self._columns = tuple(self.values.values())
         self.asked = array("d")
         """Seconds since the epoch; NaN where none is known."""
+        self.placed = array("d")
+        """The same between 0 and LATEST, which stands for what is not known too."""
         self.since = array("d")
         """Since when a row waits, or when it ended; infinity where neither is known."""
         self.expires = array("d")
@@ -88,6 +92,8 @@ class RowIndex:
         for column, value in zip(self._columns, _values(row), strict=True):
             column[slot] = value
         self.asked[slot] = _seconds(row.asked_at or row.file_time)
+        asked = self.asked[slot]
+        self.placed[slot] = LATEST if isnan(asked) else min(max(asked, 0.0), LATEST)
         since = _seconds(row.ended_at) if row.closed else self.asked[slot]
         self.since[slot] = inf if isnan(since) else since
         self.expires[slot] = _seconds(row.expires_at)
@@ -111,6 +117,7 @@ class RowIndex:
         for column in self._columns:
             column.extend([None] * more)
         self.asked.extend([nan] * more)
+        self.placed.extend([LATEST] * more)
         self.expires.extend([nan] * more)
         self.since.extend([inf] * more)
         while len(self._blocks) * BLOCK < len(self.ids):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -29,8 +28,8 @@ class RowOrder:
         self._before_reset = before_reset
         self._after_reset = after_reset
         self.slots: list[int] = []
-        self.keys: dict[int, Key] = {}
-        """By slot; also of rows that were listed, until their row changes."""
+        self.primaries: dict[int, Any] = {}
+        """The first parts of keys, by slot; also of rows that were listed, until they change."""
         self.reverse = False
 
     def __len__(self) -> int:
@@ -45,18 +44,21 @@ class RowOrder:
 
     def position(self, slot: int) -> int | None:
         """Where a row stands; None for one that is not listed."""
-        key = self.keys.get(slot)
-        if key is None:
+        if slot not in self.primaries:
             return None
-        guess = self.place(key)
+        guess = self.place(self.key(slot))
         return guess if guess < len(self.slots) and self.slots[guess] == slot else None
+
+    def key(self, slot: int) -> Key:
+        """What orders a row."""
+        return self.primaries[slot], slot
 
     def place(self, key: Key) -> int:
         """Where a row with KEY stands or would stand."""
         low, high = 0, len(self.slots)
         while low < high:
             middle = (low + high) // 2
-            other = self.keys[self.slots[middle]]
+            other = self.key(self.slots[middle])
             before = other > key if self.reverse else other < key
             if before:
                 low = middle + 1
@@ -75,16 +77,18 @@ class RowOrder:
         return old, new
 
     def sorted(self, slots: list[int]) -> list[int]:
-        """Give SLOTS, all with known keys, in order; those nearly in order cost next to nothing."""
-        with _uncollected():
-            return sorted(slots, key=self.keys.__getitem__, reverse=self.reverse)
+        """Give SLOTS, all with known keys, in order."""
+        # Twice, so that Python compares numbers or texts, and not a hundred thousand tuples: what
+        # is equal keeps the order of the slots.
+        by_slot = sorted(slots, reverse=self.reverse)
+        return sorted(by_slot, key=self.primaries.__getitem__, reverse=self.reverse)
 
     # --- Changes, each told to the views --------------------------------------------------------
 
     def move(self, slot: int, key: Key) -> bool:
         """Give a listed row another key; False where it stands in its place already."""
         old, new = self.place_without(slot, key)
-        self.keys[slot] = key
+        self.primaries[slot] = key[0]
         if new == old:
             return False
         parent = QModelIndex()
@@ -106,7 +110,7 @@ class RowOrder:
         # From the end, so that earlier places stay right; neighbours go in together.
         runs: list[tuple[int, list[int]]] = []
         for slot in slots if len(slots) < 4 * RUNS_AT_MOST else ():
-            place = self.place(self.keys[slot])
+            place = self.place(self.key(slot))
             if runs and runs[-1][0] == place:
                 runs[-1][1].append(slot)
             else:
@@ -115,7 +119,7 @@ class RowOrder:
             # One by one into the list, moving memory, is cheaper than sorting all of it anew.
             with self._resetting():
                 for slot in slots:
-                    self.slots.insert(self.place(self.keys[slot]), slot)
+                    self.slots.insert(self.place(self.key(slot)), slot)
             return
         for place, run in reversed(runs):
             self._model.beginInsertRows(QModelIndex(), place, place + len(run) - 1)
@@ -159,11 +163,10 @@ class RowOrder:
 
     def start_over(self, slots: list[int], primaries: list[Any], *, reverse: bool) -> None:
         """List other rows, ordered by other keys, whose first parts are PRIMARIES."""
-        with self._resetting(), _uncollected():
+        with self._resetting():
             self.reverse = reverse
-            self.keys = dict(zip(slots, zip(primaries, slots, strict=True), strict=True))
-            pairs = sorted(self.keys.values(), reverse=reverse)
-            self.slots = [slot for _primary, slot in pairs]
+            self.primaries = dict(zip(slots, primaries, strict=True))
+            self.slots = self.sorted(slots)
 
     def rearrange(self, primaries: Callable[[Sequence[int]], list[Any]], *, reverse: bool) -> None:
         """Order what is listed by other keys; PRIMARIES gives their first parts.
@@ -175,16 +178,12 @@ class RowOrder:
         before = self._model.persistentIndexList()
         kept = [self.slots[index.row()] for index in before]
         self.reverse = reverse
-        with _uncollected():
-            self.keys = dict(
-                zip(self.slots, zip(primaries(self.slots), self.slots, strict=True), strict=True)
-            )
-            pairs = sorted(self.keys.values(), reverse=reverse)
-            self.slots = [slot for _primary, slot in pairs]
+        self.primaries = dict(zip(self.slots, primaries(self.slots), strict=True))
+        self.slots = self.sorted(self.slots)
         many = len(kept) > 1000
         where = {slot: place for place, slot in enumerate(self.slots)} if many else {}
         after = [
-            self._model.index(where[slot] if many else self.place(self.keys[slot]), index.column())
+            self._model.index(where[slot] if many else self.place(self.key(slot)), index.column())
             for slot, index in zip(kept, before, strict=True)
         ]
         self._model.changePersistentIndexList(before, after)
@@ -203,15 +202,3 @@ class RowOrder:
         finally:
             self._model.endResetModel()
             self._after_reset()
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Let the collector rest: a hundred thousand new tuples would make it look at every row."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

@@ -44,6 +44,7 @@ class Role(IntEnum):
     TOMBSTONE = Qt.ItemDataRole.UserRole + 3
     DIFFERS = Qt.ItemDataRole.UserRole + 4
     SNOOZED = Qt.ItemDataRole.UserRole + 5
+    CHANGED = Qt.ItemDataRole.UserRole + 6
 
 
 class RowTable(QAbstractTableModel):
@@ -73,6 +74,8 @@ class RowTable(QAbstractTableModel):
         self._gone: set[int] = set()
         self.differs: Callable[[Row], int | None] = lambda _row: None
         """How many fields differ from the last approved call of this tool by this agent."""
+        self.changed: Callable[[Row], tuple[str, ...]] = lambda _row: ()
+        """In which arguments those fields are."""
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
         """How many rows are listed."""
@@ -101,6 +104,8 @@ class RowTable(QAbstractTableModel):
             return self._known.section_at(slot) is Section.SNOOZED
         if role == Role.DIFFERS:
             return self.differs(self._known.row_at(slot))
+        if role == Role.CHANGED:
+            return self.changed(self._known.row_at(slot))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -136,6 +141,8 @@ class RowTable(QAbstractTableModel):
             until = self._known.wakes_at(row.id)
             if until is not None:
                 return _("Until {time}").format(time=words.clock(until, self._now()))
+        if column == Column.ARGUMENTS and row.tool is not None and (first := self.changed(row)):
+            return cells.preview(row.arguments, first)
         return self._texts.text(row, column)
 
     def _spoken(self, slot: int, column: int) -> str:

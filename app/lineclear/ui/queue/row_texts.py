@@ -69,6 +69,8 @@ class RowTexts(QObject):
         self._index = index
         self._now = now
         self._cells: dict[int, dict[str, str]] = {column: {} for column in Column}
+        self._folded: dict[int, str] = {}
+        """What orders by arguments, by slot."""
         self._cold: deque[str] = deque()
         self._awaited: Callable[[], None] | None = None
         self._timer = QTimer(self)
@@ -85,6 +87,7 @@ class RowTexts(QObject):
         for known in self._cells.values():
             if known:
                 known.pop(row_id, None)
+        self._folded.pop(self._index.slots.get(row_id, -1), None)
 
     def text(self, row: Row, column: int) -> str:
         """The words of one cell."""
@@ -100,13 +103,14 @@ class RowTexts(QObject):
         """What orders rows by one column, of many at once."""
         index = self._index
         if column == Column.ARGUMENTS:
-            rows = (self._rows[index.ids[slot]] for slot in slots)
-            return [self.text(row, column).casefold() for row in rows]
+            for slot in [slot for slot in slots if slot not in self._folded]:
+                self._fold(self._rows[index.ids[slot]], slot)
+            return list(map(self._folded.__getitem__, slots))
         if column == Column.AGE:
             # The oldest waits longest: ascending by time is the order of an inbox.
-            return [index.since[slot] for slot in slots]
+            return list(map(index.since.__getitem__, slots))
         if column == Column.EXPIRES:
-            return [inf if isnan(at := index.expires[slot]) else at for slot in slots]
+            return [inf if isnan(at) else at for at in map(index.expires.__getitem__, slots)]
         shared, key_of = _SHARED[column]
         values = index.values[shared]
         known = {value: key_of(value) for value in set(values)}
@@ -161,4 +165,7 @@ class RowTexts(QObject):
         row = self._rows.get(self._cold.popleft())
         if row is not None:
             self._index.make_text(row)
-            self.text(row, Column.ARGUMENTS)
+            self._fold(row, self._index.slots[row.id])
+
+    def _fold(self, row: Row, slot: int) -> None:
+        self._folded[slot] = self.text(row, Column.ARGUMENTS).casefold()

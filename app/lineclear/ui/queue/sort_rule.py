@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from math import isnan
 from typing import Any
 
 from lineclear.core.ledger.liveness import Process
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import SOON, Group
 from lineclear.ui.queue.known_rows import KnownRows
+from lineclear.ui.queue.row_index import LATEST
 from lineclear.ui.queue.row_order import Key, RowOrder
 from lineclear.ui.queue.row_texts import RowTexts
 from lineclear.ui.queue.sections import CLOSED_SECTIONS, Section
 
 UNSORTED = -1
 """The column of a sort that nobody chose: groups where calls wait, else by time."""
-_PER_GROUP = 1e11
-"""Seconds from one group's keys to the next one's: more than any time of a call."""
+_PER_GROUP = LATEST + 1
+"""Seconds from one group's keys to the next one's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +62,15 @@ class SortRule:
         if not self.grouped:
             return texts.keys(slots, self.column)
         soon = (now + SOON).timestamp()
-        asked, expires = known.index.asked, known.index.expires
-        process, dead = known.index.values["process"], Process.DEAD.value
-        keys = []
-        for slot in slots:
-            at = asked[slot]
-            # An absurd time stays within its group; one that is not known is the last.
-            key = min(max(at, 0.0), _PER_GROUP - 1) if not isnan(at) else _PER_GROUP - 1
-            if not expires[slot] <= soon:
-                waiting = process[slot] != dead
-                key += _PER_GROUP * (Group.AGENTS_WAITING if waiting else Group.AGENTS_DEAD)
-            keys.append(key)
-        return keys
+        # An absurd time stays within its group; one that is not known is the last.
+        placed, expires = known.index.placed, known.index.expires
+        process = known.index.values["process"]
+        start = dict.fromkeys(set(process), _PER_GROUP * Group.AGENTS_WAITING)
+        start[Process.DEAD.value] = _PER_GROUP * Group.AGENTS_DEAD
+        return [
+            placed[slot] if expires[slot] <= soon else placed[slot] + start[process[slot]]
+            for slot in slots
+        ]
 
 
 def group_of_key(key: Key) -> Group:
