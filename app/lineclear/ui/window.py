@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.announcing import Arrivals
 from lineclear.ui.bridge import Bridge
@@ -45,7 +46,7 @@ from lineclear.ui.settings.desk import SettingsDesk
 from lineclear.ui.tasks import Tasks
 
 FILTER_AFTER_MS = 60
-DEMO = "Demo: pretend agents, nothing real runs."
+DEMO = _("Demo: pretend agents, nothing real runs.")
 
 
 class MainWindow(QMainWindow):
@@ -80,6 +81,7 @@ class MainWindow(QMainWindow):
         """The operator was told that quitting drops a held word."""
         self.model = QueueModel(self)
         self.model.differs = bridge.known.differing
+        self.model.changed = bridge.known.changed
         self.sidebar = Sidebar(look)
         self.table = QueueView(self.model, look)
         keeps_still = self.model.keeps_still
@@ -160,7 +162,9 @@ class MainWindow(QMainWindow):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         if self._demo:
-            box.addWidget(Strip(f"{DEMO} {HINT}", "demo", ("endDemo", "End the demo", self.quit)))
+            box.addWidget(
+                Strip(f"{DEMO} {HINT}", "demo", ("endDemo", _("End the demo"), self.quit))
+            )
         self.closing = Closing(
             told_tray=self._state.told_tray, told_end=self._state.told_end, parent=self
         )
@@ -314,7 +318,11 @@ class MainWindow(QMainWindow):
         self.pane.hint.hide()
 
     def _counted(self, waiting: int) -> None:
-        self.setWindowTitle(f"Lineclear \u00b7 {waiting} waiting" if waiting else "Lineclear")
+        self.setWindowTitle(
+            counted("Lineclear \u00b7 {n} waiting", "Lineclear \u00b7 {n} waiting", waiting)
+            if waiting
+            else "Lineclear"
+        )
         self.tray.show_count(waiting)
 
     # --- What is chosen -------------------------------------------------------------------------
@@ -437,7 +445,7 @@ class MainWindow(QMainWindow):
         """End the program; a word that is not written yet is dropped at the second time only."""
         if self.flow.holding.told() and not self._drops:
             self._drops = True
-            self.flow.hint("A word of yours is not written yet. Quit again to drop it.")
+            self.flow.hint(_("A word of yours is not written yet. Quit again to drop it."))
             return
         self._end()
 
@@ -475,7 +483,11 @@ class MainWindow(QMainWindow):
 
     def report(self, name: str, error: BaseException) -> None:
         """Say that something of ours failed; the log has the rest."""
-        self.flow.hint(f"Could not {visible_line(name)}: {type(error).__name__}.")
+        self.flow.hint(
+            _("Could not {act}: {error}.").format(
+                act=visible_line(name), error=type(error).__name__
+            )
+        )
 
 
 def _later(parent: QObject, milliseconds: int, act: object) -> QTimer:

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QRadioButton, QWidget
 
 from lineclear.core.checkpoints import typedjson
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.ledger.decide import Verdict
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.deciding.offers import ABOUT_ANSWER
@@ -21,17 +21,17 @@ from lineclear.ui.reading.prepared import EDIT_AT_MOST, Prepared
 from lineclear.ui.reading.reviewed_editor import Review, ReviewedEditor
 from lineclear.ui.reading.shown_text import exact_text
 
-ASKED = "Asked, and not run:"
-_ENDS = {"completed": "Completed", "failed": "Failed", "cancelled": "Cancelled"}
-_FORMS = {"json": "JSON", "text": "Text"}
+ASKED = _("Asked, and not run:")
+_ENDS = {"completed": _("Completed"), "failed": _("Failed"), "cancelled": _("Cancelled")}
+_FORMS = {"json": _("JSON"), "text": _("Text")}
 _HINTS = {
-    "completed": 'for example: {"ok": true}',
-    "failed": "what went wrong; the agent reads it",
-    "cancelled": "why; may be empty",
+    "completed": _('for example: {"ok": true}'),
+    "failed": _("what went wrong; the agent reads it"),
+    "cancelled": _("why; may be empty"),
 }
 _NO_RESPONSE = {
-    "completed": "The agent gets no response, only that it is completed.",
-    "cancelled": "The agent gets no response, only that it is cancelled.",
+    "completed": _("The agent gets no response, only that it is completed."),
+    "cancelled": _("The agent gets no response, only that it is cancelled."),
 }
 
 
@@ -40,8 +40,8 @@ class AnswerEditor(ReviewedEditor):
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(look, "answer", parent)
-        self.setAccessibleName("Answer in place of the tool")
-        self.yours.setAccessibleName("What the agent gets")
+        self.setAccessibleName(_("Answer in place of the tool"))
+        self.yours.setAccessibleName(_("What the agent gets"))
         self._prepared: Prepared | None = None
         self._verdict: Verdict | None = None
         """The answer as it was read last; None where it cannot be given."""
@@ -52,12 +52,12 @@ class AnswerEditor(ReviewedEditor):
         self._ends, ends = _choice("answer", _ENDS)
         self._forms, forms = _choice("as", _FORMS)
         self.ends = QWidget()
-        self.ends.setAccessibleName("How it ended")
+        self.ends.setAccessibleName(_("How it ended"))
         _line(self.ends, ends)
         self.forms = QWidget()
-        self.forms.setAccessibleName("The form of the result")
+        self.forms.setAccessibleName(_("The form of the result"))
         _line(self.forms, forms)
-        self.as_text = DecisionButton("Send it as text", "sendAsText")
+        self.as_text = DecisionButton(_("Send it as text"), "sendAsText")
         self.as_text.setProperty("flat", True)
         self.as_text.pressed_by.connect(lambda _origin: self._take_as_text())
         self.as_text.hide()
@@ -156,8 +156,8 @@ class AnswerEditor(ReviewedEditor):
     def _missing(self) -> str:
         """What has to be written still, "" where nothing has to be."""
         if self.ends.isHidden():
-            return "Write the result that the agent gets."
-        return "Say what failed: the agent reads it." if self._end() == "failed" else ""
+            return _("Write the result that the agent gets.")
+        return _("Say what failed: the agent reads it.") if self._end() == "failed" else ""
 
     def _typed(self) -> Json:
         text = self.yours.toPlainText()
@@ -168,9 +168,12 @@ class AnswerEditor(ReviewedEditor):
     def _tell_value(self) -> None:
         hidden = sorted(stop_codes(self.value))
         if hidden:
-            self._say(f"Look at it in the review: {SENTENCES[hidden[0]]}", "care")
+            self._say(
+                _("Look at it in the review: {sentence}").format(sentence=words.warning(hidden[0])),
+                "care",
+            )
         else:
-            long = words.count(len(self.yours.toPlainText()), "character")
+            long = counted("{n} character", "{n} characters", len(self.yours.toPlainText()))
             self._say(f"{_FORMS[self._form()]}, {long}.", "muted")
 
     # --- Reviewing ------------------------------------------------------------------------------
@@ -188,10 +191,10 @@ class AnswerEditor(ReviewedEditor):
     def _reviewed(self) -> Review:
         assert self._prepared is not None
         assert self._verdict is not None
-        tool = words.name(self._prepared.detail.row.tool, "the tool")
+        tool = words.name(self._prepared.detail.row.tool, _("the tool"))
         # With all that was asked: an answer is given on that as an approval is.
         return Review(
-            f"The agent gets exactly this; {tool} does not run:",
+            _("The agent gets exactly this; {tool} does not run:").format(tool=tool),
             f"{exact_text(self._given())}\n\n{ASKED}\n{self._prepared.text}",
             bool(stop_codes(self._verdict.result)),
         )

@@ -6,8 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.sniff import counted
+from lineclear.core.checkpoints.sniff import counted as counted_in
 from lineclear.core.inbox.rows import Row
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip
 
@@ -70,7 +71,13 @@ class SpentChart(QWidget):
         self._tokens = tokens[-self.MOST :]
         if tokens:
             last, most = words.amount(tokens[-1]), words.amount(max(self._tokens))
-            told = f"Tokens of {words.count(len(tokens), 'answer')}: last {last}, most {most}"
+            told = counted(
+                "Tokens of {n} answer: last {last}, most {most}",
+                "Tokens of {n} answers: last {last}, most {most}",
+                len(tokens),
+                last=last,
+                most=most,
+            )
             self.setAccessibleName(told)
             self.setToolTip(tooltip(told))
         self.update()
@@ -99,7 +106,7 @@ class Budgets(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("budgets")
-        self.setAccessibleName("Budgets")
+        self.setAccessibleName(_("Budgets"))
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(4)
@@ -126,7 +133,7 @@ class Budgets(QWidget):
             line.addLayout(part, 1)
             self._parts.append((bar, label))
         self.spent = SpentChart(look)
-        self._spent_label = PlainLabel("per answer", name="spent")
+        self._spent_label = PlainLabel(_("per answer"), name="spent")
         self._spent_label.setFont(theme.small_font())
         self._spent_label.setProperty("tone", "muted")
         chart = QVBoxLayout()
@@ -148,8 +155,8 @@ class Budgets(QWidget):
         """Show a row's counters against their limits."""
         used, limits = row.counters, row.limits
         figures = (
-            (used.iteration, limits.iteration, counted(row.system), 0),
-            (used.tool_calls, limits.tool_calls, "tool calls", 0 if row.closed else 1),
+            (used.iteration, limits.iteration, counted_in(row.system), 0),
+            (used.tool_calls, limits.tool_calls, _("tool calls"), 0 if row.closed else 1),
             (used.tokens, limits.tokens, "tokens", 0),
         )
         self.usage.setText(words.usage(row.usage))

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 from lineclear.core.checkpoints.model import MISSING
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Path
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
@@ -20,7 +21,7 @@ from lineclear.ui.tasks import Tasks
 
 AT_ONCE = 200_000
 """Characters of arguments that are made ready again without a thread."""
-CHANGED = "Changed by the operator: this is what runs."
+CHANGED = _("Changed by the operator: this is what runs.")
 
 
 class CallTab(QWidget):
@@ -41,7 +42,7 @@ class CallTab(QWidget):
     ) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("Call")
+        self.setAccessibleName(_("Call"))
         self._tasks = tasks
         self._prepared: Prepared | None = None
         self.shown = ""
@@ -55,18 +56,18 @@ class CallTab(QWidget):
         """The masked places that must be shown before an approval."""
         self._masked = 0
         """How many places are masked."""
-        self.fields = JsonView(look, "fields", "Arguments")
-        self.text = TextView(look, "exactText", "Arguments as exact text")
+        self.fields = JsonView(look, "fields", _("Arguments"))
+        self.text = TextView(look, "exactText", _("Arguments as exact text"))
         self._views = QStackedWidget()
         self._views.addWidget(self.fields)
         self._views.addWidget(self.text)
-        self.run = FoldedText(look, "run", "Where the run stands")
+        self.run = FoldedText(look, "run", _("Where the run stands"))
         self._views.addWidget(self.run)
         self._note = PlainLabel()
         self._note.setProperty("tone", "muted")
         self._note.setFont(theme.small_font())
         self._note.setContentsMargins(16, 8, 16, 0)
-        self.switch = QPushButton("As text")
+        self.switch = QPushButton(_("As text"))
         self.switch.setObjectName("asText")
         self.switch.setFlat(True)
         self.switch.setProperty("flat", True)
@@ -139,7 +140,7 @@ class CallTab(QWidget):
         if self._tasks is None or len(prepared.shown_text) <= AT_ONCE:
             self._show_revealed(prepared, prepared.revealing(wanted))
         else:
-            self._tasks.start(self._reveal_long(prepared, wanted), name="show a secret")
+            self._tasks.start(self._reveal_long(prepared, wanted), name=_("show a secret"))
 
     async def _reveal_long(self, prepared: Prepared, wanted: frozenset[Path]) -> None:
         assert self._tasks is not None
@@ -198,7 +199,7 @@ class CallTab(QWidget):
             self._show_as_text(as_text=True)
             as_text = True
         self.switch.setEnabled(known and (fits or not as_text))
-        self.switch.setToolTip("" if fits else "Nested too deep for fields in this width")
+        self.switch.setToolTip("" if fits else _("Nested too deep for fields in this width"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Look anew whether the fields fit."""
@@ -210,13 +211,17 @@ class CallTab(QWidget):
         if prepared.main is not None:
             return ""
         if prepared.arguments is MISSING:
-            return "No call waits here. Steps and file say where the run stands."
+            return _("No call waits here. Steps and file say where the run stands.")
         said = [CHANGED] if prepared.changed else []
         if isinstance(prepared.shown, dict) and not prepared.shown:
-            said.append("No arguments.")
+            said.append(_("No arguments."))
         elif not prepared.whole_fields:
-            lines = words.count(prepared.lines, "line")
-            said.append(f"{lines}, {words.amount(len(prepared.shown_text))} characters")
+            lines = counted("{n} line", "{n} lines", prepared.lines)
+            said.append(
+                _("{lines}, {count} characters").format(
+                    lines=lines, count=words.amount(len(prepared.shown_text))
+                )
+            )
         return " ".join(said)
 
     def _toggle(self) -> None:
@@ -232,7 +237,7 @@ class CallTab(QWidget):
             self._text_is_in = True
         self._views.setCurrentWidget(self.text if as_text else self.fields)
         self._list_masked()
-        self.switch.setText("As fields" if as_text else "As text")
+        self.switch.setText(_("As fields") if as_text else _("As text"))
         self.looked.emit()
 
     def searchable(self) -> TextView | JsonView:

@@ -17,6 +17,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.comparison import AT_MOST
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.secrets import Masked, at, mask
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.shown_text import LINE_LIMIT, cut, escaped, value_line
@@ -47,6 +48,9 @@ class Lines:
     def text(self) -> str:
         """All of them."""
         return "\n".join(self.lines)
+
+
+_FROM_HISTORY = _("(from the history; secrets are not compared)")
 
 
 def changed_text(compared: Sequence[Comparison], arguments: Json, now: datetime) -> Lines:
@@ -81,30 +85,34 @@ def _heading(one: Comparison, now: datetime) -> str:
     tool = visible_line(other.tool or "", words.NAME_LIMIT)
     if one.with_last_approved and other.decision is not None:
         by = visible_line(other.decision.by.name, words.NAME_LIMIT)
-        how = " with changes" if other.decision.verdict == "modify" else ""
         when = words.clock(other.decision.at, now)
         agent = words.name(other.agent)
-        kept = " (from the history; secrets are not compared)" if one.recalled else ""
-        return f"{tool} of {agent} as {by} approved it last{how}, {when}{kept}"
-    when = "" if other.asked_at is None else f", {words.clock(other.asked_at, now)}"
-    return f"This run's previous call: {tool}{when}"
+        kept = f" {_FROM_HISTORY}" if one.recalled else ""
+        changed = _("{tool} of {agent} as {who} approved it last with changes, {time}")
+        told = _("{tool} of {agent} as {who} approved it last, {time}")
+        told = changed if other.decision.verdict == "modify" else told
+        return told.format(tool=tool, agent=agent, who=by, time=when) + kept
+    if other.asked_at is None:
+        return _("This run's previous call: {tool}").format(tool=tool)
+    at = words.clock(other.asked_at, now)
+    return _("This run's previous call: {tool}, {time}").format(tool=tool, time=at)
 
 
 def _number(one: Comparison) -> str:
     if not one.same_tool:
-        return "Another tool: there is nothing to compare field by field."
+        return _("Another tool: there is nothing to compare field by field.")
     number = len(one.changes)
     if number >= AT_MOST:
-        return f"{number:,} and more differ"
+        return counted("{n:,} and more differs", "{n:,} and more differ", number)
     if not number:
-        return "Nothing differs."
-    return "1 differs" if number == 1 else f"{number:,} differ"
+        return _("Nothing differs.")
+    return counted("{n:,} differs", "{n:,} differ", number)
 
 
 def _change(made: Lines, before: Json, after: Json) -> None:
     if before is MISSING or after is MISSING:
         shown = _value(after if before is MISSING else before)
-        word, kind = ("added", "added") if before is MISSING else ("removed", "removed")
+        word, kind = (_("added"), "added") if before is MISSING else (_("removed"), "removed")
         _valued(made, word, shown, [(0, len(shown), kind)])
         return
     was, is_now = _value(before), _value(after)
@@ -120,8 +128,8 @@ def _change(made: Lines, before: Json, after: Json) -> None:
             *((start + first, length, kind) for first, length, kind in come),
         )
         return
-    _valued(made, "was", was, gone)
-    _valued(made, "is", is_now, come)
+    _valued(made, _("was"), was, gone)
+    _valued(made, _("is"), is_now, come)
 
 
 def _valued(made: Lines, word: str, shown: str, spans: list[Span]) -> None:
@@ -133,14 +141,18 @@ def _valued(made: Lines, word: str, shown: str, spans: list[Span]) -> None:
 def _value(value: Json) -> str:
     if isinstance(value, str) and not isinstance(value, Masked) and len(value) > SHOWN_OF_VALUE:
         shown = value_line(value[:SHOWN_OF_VALUE])
-        return f'{shown[:-1]}\u27e6{len(value) - SHOWN_OF_VALUE} more characters\u27e7"'
+        return f'{shown[:-1]}{_more(len(value) - SHOWN_OF_VALUE)}"'
     shown = value_line(value)
     if len(shown) <= SHOWN_OF_VALUE:
         return shown
     head = shown[:SHOWN_OF_VALUE]
     if head.rfind("\u27e6") > head.rfind("\u27e7"):
         head = head[: head.rfind("\u27e6")]
-    return f"{head}\u27e6{len(shown) - len(head)} more characters\u27e7"
+    return f"{head}{_more(len(shown) - len(head))}"
+
+
+def _more(number: int) -> str:
+    return counted("\u27e6{n} more character\u27e7", "\u27e6{n} more characters\u27e7", number)
 
 
 # --- Texts ----------------------------------------------------------------------------------------
@@ -218,7 +230,7 @@ def _quoted(
         text = is_now if side else was
         part = _inner(text[:SHOWN_OF_VALUE])
         if len(text) > SHOWN_OF_VALUE:
-            part += f"\u27e6{len(text) - SHOWN_OF_VALUE} more characters\u27e7"
+            part += _more(len(text) - SHOWN_OF_VALUE)
         if part and not same:
             spans.append((len(shown), len(part), kind))
         shown += part
@@ -229,7 +241,7 @@ def _left_out(same: str, *, at_end: bool) -> str:
     """The part of what is the same that is next to what differs."""
     if len(same) <= 2 * AROUND:
         return _inner(same)
-    gone = f"\u27e6{len(same) - AROUND} the same\u27e7"
+    gone = counted("\u27e6{n} the same\u27e7", "\u27e6{n} the same\u27e7", len(same) - AROUND)
     return gone + _inner(same[-AROUND:]) if at_end else _inner(same[:AROUND]) + gone
 
 

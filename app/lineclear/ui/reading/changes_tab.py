@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.reading.changed_text import Lines
 from lineclear.ui.reading.text_or_word import TextOrWord
 from lineclear.ui.reading.text_view import TextView
 
-NOTHING = (
+NOTHING = _(
     "There is nothing to compare with: no call of this tool by this agent was approved yet,"
     " and its run asked nothing before."
 )
@@ -17,8 +18,8 @@ class ChangesTab(TextOrWord):
     """Shows what differs, was and is."""
 
     def __init__(self, look: theme.Theme) -> None:
-        text = TextView(look, "compared", "What differs from other calls")
-        super().__init__("Changes", NOTHING, text)
+        text = TextView(look, "compared", _("What differs from other calls"))
+        super().__init__(_("Changes"), NOTHING, text)
         self.text = text
 
     def show_changes(self, changes: Lines) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel
 from lineclear.ui.reading.shown_text import LINE_LIMIT
@@ -38,7 +39,7 @@ class Console(QWidget):
     def __init__(self, look: theme.Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("Resume output")
+        self.setAccessibleName(_("Resume output"))
         self._tasks = tasks
         self._log: Path | None = None
         self._offset = 0
@@ -48,7 +49,7 @@ class Console(QWidget):
         self.title.setProperty("tone", "muted")
         self.title.setFont(theme.small_font())
         self.title.setContentsMargins(16, 8, 16, 0)
-        self.text = TextView(look, "console", "Resume output")
+        self.text = TextView(look, "console", _("Resume output"))
         self.text.setMaximumBlockCount(LINES_KEPT)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -85,7 +86,7 @@ class Console(QWidget):
     def _look(self) -> None:
         if self._log is not None and not self._reading:
             self._reading = True
-            self._tasks.start(self._read(self._log), name="follow the resume's output")
+            self._tasks.start(self._read(self._log), name=_("follow the resume's output"))
 
     async def _read(self, log: Path) -> None:
         try:
@@ -94,7 +95,7 @@ class Console(QWidget):
             return
         except OSError as why:
             self._timer.stop()
-            self._append([f"The output cannot be read: {why.strerror}"])
+            self._append([_("The output cannot be read: {strerror}").format(strerror=why.strerror)])
             return
         finally:
             self._reading = False

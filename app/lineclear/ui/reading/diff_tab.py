@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.diff_text import Difference
@@ -21,7 +22,7 @@ class DiffTab(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("Diff")
+        self.setAccessibleName(_("Diff"))
         self._about = PlainLabel(name="diffAbout")
         self._about.setWordWrap(True)
         self._about.setProperty("tone", "muted")
@@ -32,9 +33,9 @@ class DiffTab(QWidget):
         self.warning.setProperty("tone", "care")
         self.warning.setContentsMargins(16, 8, 16, 0)
         self.warning.hide()
-        self.left = TextView(look, "diffBefore", "Before", wrap=False)
-        self.right = TextView(look, "diffAfter", "After", wrap=False)
-        self.unified = TextView(look, "diffUnified", "Before and after", wrap=False)
+        self.left = TextView(look, "diffBefore", _("Before"), wrap=False)
+        self.right = TextView(look, "diffAfter", _("After"), wrap=False)
+        self.unified = TextView(look, "diffUnified", _("Before and after"), wrap=False)
         self.left.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for one, other in ((self.left, self.right), (self.right, self.left)):
             for bars in (

@@ -15,6 +15,7 @@ from lineclear.core.inbox.file_edits import FileEdit, edited
 from lineclear.core.inbox.patch_names import strangers
 from lineclear.core.inbox.secrets import mask_text
 from lineclear.core.inbox.world import World
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.reading.changed_text import same_ends, whole_words
 from lineclear.ui.reading.colours import Span
@@ -85,7 +86,7 @@ def difference(world: World) -> Difference | None:
         return None
     if edit.kind == "patch":
         pairs = list(_of_patch(edit.content))
-        about = f"The patch as the call holds it{_named(edit)}."
+        about = _("The patch as the call holds it{file}.").format(file=_named(edit))
     else:
         pairs, about = _of_texts(edit, world)
     left, right, unified = _columns(pairs)
@@ -98,18 +99,30 @@ def _warning(edit: FileEdit, world: World) -> str:
     told = []
     if edit.others:
         names = ", ".join(visible_line(one, 120) for one in (edit.path, *edit.others)[:_NAMED])
-        told.append(f"The call names {1 + len(edit.others)} files: {names}. Its tool takes one.")
+        told.append(
+            counted(
+                "The call names {n} file: {names}. Its tool takes one.",
+                "The call names {n} files: {names}. Its tool takes one.",
+                1 + len(edit.others),
+                names=names,
+            )
+        )
     disk = world.disk
     if disk is not None and disk.leads_to:
         name, real = visible_line(edit.path, 120), visible_line(disk.leads_to, 200)
-        how = "is a link to" if disk.is_link else "lies behind a link and is"
-        told.append(f"{name} {how} {real}.")
+        link = _("{name} is a link to {real}.")
+        said = link if disk.is_link else _("{name} lies behind a link and is {real}.")
+        told.append(said.format(name=name, real=real))
     foreign = strangers(edit.content, edit.path) if edit.kind == "patch" and edit.path else ()
     if foreign:
         names = ", ".join(visible_line(one, 120) for one in foreign[:_NAMED])
-        more = f" and {len(foreign) - _NAMED} more" if len(foreign) > _NAMED else ""
+        if len(foreign) > _NAMED:
+            more = len(foreign) - _NAMED
+            names = counted("{names} and {n} more", "{names} and {n} more", more, names=names)
         told.append(
-            f"The patch is of {names}{more}, but the call names {visible_line(edit.path, 120)}."
+            _("The patch is of {names}, but the call names {path}.").format(
+                names=names, path=visible_line(edit.path, 120)
+            )
         )
     return " ".join(told)
 
@@ -124,26 +137,36 @@ def _named(edit: FileEdit) -> str:
 
 def _of_texts(edit: FileEdit, world: World) -> tuple[list[Pair], str]:
     disk = world.disk
-    name = visible_line(edit.path, 120) if edit.path else "The file"
+    name = visible_line(edit.path, 120) if edit.path else _("The file")
     if edit.others:
-        return _of_parts(edit), "Not compared with a file on disk: the call names several."
+        return _of_parts(edit), _("Not compared with a file on disk: the call names several.")
     if disk is None or disk.text is None:
-        why = "the call names none." if disk is None else disk.why_not
-        return _of_parts(edit), f"{name} is not compared with the file on disk: {why}"
+        why = _("the call names none.") if disk is None else disk.why_not
+        return _of_parts(edit), _("{name} is not compared with the file on disk: {why}").format(
+            name=name, why=why
+        )
     at = disk.read_at.astimezone().strftime("%H:%M:%S")
     after = edited(edit, disk.text)
     if after is None:
         return _of_parts(edit), (
-            f"{name}: the text to be replaced does not stand exactly once in the file on disk"
-            f" (as of {at})."
+            _(
+                "{name}: the text to be replaced does not stand exactly once in the "
+                "file on disk (as of {at})."
+            ).format(name=name, at=at)
         )
     if disk.absent:
-        said = f"{name} does not exist on this machine (as of {at}): all of it is new."
+        said = _("{name} does not exist on this machine (as of {at}): all of it is new.").format(
+            name=name, at=at
+        )
     elif after == disk.text:
-        said = f"{name}: nothing would change in the file on disk as of {at}."
+        said = _("{name}: nothing would change in the file on disk as of {at}.").format(
+            name=name, at=at
+        )
     else:
         size = words.size(0 if disk.identity is None else disk.identity.size)
-        said = f"{name} compared with the file on disk as of {at} ({size})."
+        said = _("{name} compared with the file on disk as of {at} ({size}).").format(
+            name=name, at=at, size=size
+        )
     return list(_folded(compared(disk.text, after))), said
 
 
@@ -153,7 +176,7 @@ def _of_parts(edit: FileEdit) -> list[Pair]:
     pairs: list[Pair] = []
     for number, (old, new) in enumerate(edit.parts, 1):
         if len(edit.parts) > 1:
-            pairs.append(Pair(note=f"Replacement {number}"))
+            pairs.append(Pair(note=_("Replacement {number}").format(number=number)))
         pairs += compared(old, new)
     return pairs
 
@@ -241,7 +264,12 @@ def _short(line: str) -> str:
     head = line[:LONGEST_LINE]
     if head.rfind("\u27e6") > head.rfind("\u27e7"):
         head = head[: head.rfind("\u27e6")]
-    return f"{head}\u27e6{len(line) - len(head)} more characters\u27e7"
+    more = counted(
+        "\u27e6{n} more character\u27e7",
+        "\u27e6{n} more characters\u27e7",
+        len(line) - len(head),
+    )
+    return f"{head}{more}"
 
 
 def _folded(pairs: list[Pair]) -> Iterator[Pair]:
@@ -263,7 +291,7 @@ def _folded(pairs: list[Pair]) -> Iterator[Pair]:
         if near[start]:
             yield from pairs[start:end]
         else:
-            yield Pair(note=f"{words.count(end - start, 'line')} the same")
+            yield Pair(note=counted("{n} line the same", "{n} lines the same", end - start))
         start = end
 
 
@@ -310,7 +338,14 @@ def _columns(pairs: list[Pair]) -> tuple[Column, Column, Column]:
         _put(right, pair.right, "+")
     if len(pairs) > LINES_AT_MOST:
         for column in (left, right):
-            _put_note(column, f"{len(pairs) - LINES_AT_MOST} more lines: see the call")
+            _put_note(
+                column,
+                counted(
+                    "{n} more line: see the call",
+                    "{n} more lines: see the call",
+                    len(pairs) - LINES_AT_MOST,
+                ),
+            )
     _unify(unified, pairs[:LINES_AT_MOST])
     return left, right, unified
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.labels import PlainLabel
@@ -37,42 +38,43 @@ class Question:
     """What can be meant for more than this call, "" for nothing."""
 
 
+# The agent gets the text, as it stands here; only its name is for the person who chooses it.
 REASONS = (
-    ("Wrong target", "Wrong target. Check what this acts on, and ask again."),
-    ("Too much", "Too much at once. Do less in one call, and ask again."),
-    ("Ask me first", "Ask me first: say what you want to reach and why this call is needed."),
-    ("Try another way", "Try another way. Do not use this tool for it."),
+    (_("Wrong target"), "Wrong target. Check what this acts on, and ask again."),
+    (_("Too much"), "Too much at once. Do less in one call, and ask again."),
+    (_("Ask me first"), "Ask me first: say what you want to reach and why this call is needed."),
+    (_("Try another way"), "Try another way. Do not use this tool for it."),
 )
 DENY = Question(
     "deny",
-    "Why not? The agent reads this.",
-    "Deny with this reason",
-    "for example: wrong customer, ask for C-1204 again",
+    _("Why not? The agent reads this."),
+    _("Deny with this reason"),
+    _("for example: wrong customer, ask for C-1204 again"),
     templates=REASONS,
-    lasting="Also deny what this run asks in the next 15 min",
+    lasting=_("Also deny what this run asks in the next 15 min"),
 )
 NOTE = Question(
     "note",
-    "A note that is kept with your approval; the agent does not get it.",
-    "Keep this note",
-    "for example: checked with the customer on the phone",
+    _("A note that is kept with your approval; the agent does not get it."),
+    _("Keep this note"),
+    _("for example: checked with the customer on the phone"),
 )
 IT_RAN = Question(
     "itRan",
-    "What happened? The agent gets this as the tool's result.",
-    "Record that it ran",
-    "for example: refund R-88 created",
+    _("What happened? The agent gets this as the tool's result."),
+    _("Record that it ran"),
+    _("for example: refund R-88 created"),
 )
 IT_DID_NOT_RUN = Question(
     "itDidNotRun",
-    "How do you know? The agent is told that the tool did not run.",
-    "Record that it did not run",
-    "for example: no such refund in the ledger",
+    _("How do you know? The agent is told that the tool did not run."),
+    _("Record that it did not run"),
+    _("for example: no such refund in the ledger"),
 )
 SET_COMMAND = Question(
     "setCommand",
-    "The command that resumes this agent. {store} stands for its folder.",
-    "Save the command",
+    _("The command that resumes this agent. {store} stands for its folder."),
+    _("Save the command"),
     "/path/to/lineclear resume {store} --agent package.module:factory",
     one_line=True,
 )
@@ -100,22 +102,22 @@ class TextEditor(QWidget):
         self.title.setWordWrap(True)
         self.text = QPlainTextEdit()
         self.text.setObjectName("reason")
-        self.text.setAccessibleName("Your answer")
+        self.text.setAccessibleName(_("Your answer"))
         self.text.setTabChangesFocus(True)
         # Where the pane is low, one line is enough to write in.
         self.text.setMinimumHeight(self.text.fontMetrics().lineSpacing() + 14)
         self.text.setMaximumHeight(84)
         self.line = QLineEdit()
         self.line.setObjectName("command")
-        self.line.setAccessibleName("Command")
+        self.line.setAccessibleName(_("Command"))
         self.line.setFont(theme.mono_font())
         self.line.returnPressed.connect(lambda: self.send(Origin.KEY))
-        self.button = DecisionButton("Send", "sendReason")
+        self.button = DecisionButton(_("Send"), "sendReason")
         self.button.pressed_by.connect(self.send)
-        self.cancel = DecisionButton("Cancel", "cancelReason")
+        self.cancel = DecisionButton(_("Cancel"), "cancelReason")
         self.cancel.pressed_by.connect(lambda _origin: self.left.emit())
         self.cancel.setProperty("flat", True)
-        self.hint = PlainLabel("Ctrl+Enter")
+        self.hint = PlainLabel(_("Ctrl+Enter"))
         self.hint.setFont(theme.small_font())
         self.hint.setProperty("tone", "muted")
         self._ready = QHBoxLayout()
@@ -124,7 +126,7 @@ class TextEditor(QWidget):
         self._templates: list[DecisionButton] = []
         self.lasting = QCheckBox()
         self.lasting.setObjectName("lasting")
-        self.lasting.setAccessibleName("For more than this call")
+        self.lasting.setAccessibleName(_("For more than this call"))
         below = QHBoxLayout()
         below.setSpacing(8)
         below.addWidget(self.button)
@@ -149,7 +151,7 @@ class TextEditor(QWidget):
         self.button.say(question.send)
         self.text.setVisible(not question.one_line)
         self.line.setVisible(question.one_line)
-        self.hint.setText("Enter" if question.one_line else "Ctrl+Enter")
+        self.hint.setText(_("Enter") if question.one_line else _("Ctrl+Enter"))
         self._offer_templates(question.templates)
         self.lasting.setText(question.lasting)
         self.lasting.setVisible(bool(question.lasting))

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPushButton, QVBoxLayout
 from lineclear.core.checkpoints.fileread import FileIdentity
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Detail
+from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.text_view import TextView
@@ -19,35 +20,42 @@ from lineclear.ui.reading.text_view import TextView
 BYTES_AT_MOST = 256 << 10
 """Bytes that are shown one by one."""
 _PER_LINE = 16
-MASKED = "Secrets in the bytes are masked."
+MASKED = _("Secrets in the bytes are masked.")
 
 
 def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
     """What is known of the file, as (name, value)."""
     row = detail.row
-    found = [("File", visible_line(str(detail.path)))]
+    found = [(_("File"), visible_line(str(detail.path)))]
     if row.sha256:
         found.append(("SHA-256", row.sha256))
-    found.append(("Key", row.id))
-    found.append(("Format", row.system or "cannot be told"))
+    found.append((_("Key"), row.id))
+    found.append((_("Format"), row.system or _("cannot be told")))
     count = len(detail.raw)
-    exact = "" if count < 2000 else f" ({count:,} bytes)"
-    found.append(("Size", f"{words.size(count)}{exact}"))
+    exact = "" if count < 2000 else counted(" ({n:,} byte)", " ({n:,} bytes)", count)
+    found.append((_("Size"), f"{words.size(count)}{exact}"))
     if isinstance(detail.file, FileIdentity):
         found += _identity(detail.file, now)
     decision = detail.records.decision if detail.records is not None else row.decision
     if decision is not None:
-        by = f"{visible_line(decision.by.name, 40)} (uid {decision.by.uid})"
+        by = _("{name} (uid {uid})").format(
+            name=visible_line(decision.by.name, 40), uid=decision.by.uid
+        )
         at = decision.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
-        found.append(("Decision", f"{decision.verdict} by {by}, {at}"))
+        found.append(
+            (
+                _("Decision"),
+                _("{verdict} by {by}, {at}").format(verdict=decision.verdict, by=by, at=at),
+            )
+        )
         if decision.note:
-            found.append(("Note", visible_line(decision.note, 400)))
+            found.append((_("Note"), visible_line(decision.note, 400)))
     for name, code, sentence in detail.records.damaged if detail.records is not None else ():
         found.append(
-            ("Damaged", f"{visible_line(name, 80)}: {visible_line(sentence, 200)} ({code})")
+            (_("Damaged"), f"{visible_line(name, 80)}: {visible_line(sentence, 200)} ({code})")
         )
     for name, why in detail.records.stray if detail.records is not None else ():
-        found.append(("Stray", f"{visible_line(name, 80)}: {visible_line(why, 200)}"))
+        found.append((_("Stray"), f"{visible_line(name, 80)}: {visible_line(why, 200)}"))
     return found
 
 
@@ -55,15 +63,15 @@ def _identity(of: FileIdentity, now: datetime) -> list[tuple[str, str]]:
     try:
         changed = datetime.fromtimestamp(of.mtime_ns / 1e9, UTC).astimezone()
     except (OverflowError, ValueError, OSError):
-        when = f"{of.mtime_ns} ns since 1970"
+        when = _("{n} ns since 1970").format(n=of.mtime_ns)
     else:
         age = (now - changed).total_seconds()
-        told = "in the future" if age < 0 else f"{words.duration(age)} ago"
+        told = _("in the future") if age < 0 else _("{age} ago").format(age=words.duration(age))
         when = f"{changed:%Y-%m-%d %H:%M:%S}, {told}"
     return [
-        ("Changed", when),
-        ("Owner", f"{_user(of.uid)}, {_group(of.gid)}"),
-        ("Mode", f"{stat.filemode(of.mode)} ({stat.S_IMODE(of.mode):04o})"),
+        (_("Changed"), when),
+        (_("Owner"), f"{_user(of.uid)}, {_group(of.gid)}"),
+        (_("Mode"), f"{stat.filemode(of.mode)} ({stat.S_IMODE(of.mode):04o})"),
     ]
 
 
@@ -72,10 +80,12 @@ def _user(uid: int) -> str:
         import pwd  # noqa: PLC0415 - not there on Windows
 
         try:
-            return f"{visible_line(pwd.getpwuid(uid).pw_name, 40)} (uid {uid})"
+            return _("{name} (uid {uid})").format(
+                name=visible_line(pwd.getpwuid(uid).pw_name, 40), uid=uid
+            )
         except (KeyError, OverflowError):
             pass
-    return f"uid {uid}"
+    return _("uid {uid}").format(uid=uid)
 
 
 def _group(gid: int) -> str:
@@ -83,10 +93,12 @@ def _group(gid: int) -> str:
         import grp  # noqa: PLC0415 - not there on Windows
 
         try:
-            return f"group {visible_line(grp.getgrgid(gid).gr_name, 40)} (gid {gid})"
+            return _("group {name} (gid {gid})").format(
+                name=visible_line(grp.getgrgid(gid).gr_name, 40), gid=gid
+            )
         except (KeyError, OverflowError):
             pass
-    return f"gid {gid}"
+    return _("gid {gid}").format(gid=gid)
 
 
 def byte_text(raw: bytes) -> str:
@@ -97,7 +109,13 @@ def byte_text(raw: bytes) -> str:
         signs = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in part)
         lines.append(f"{start:08x}  {part.hex(' '):<{3 * _PER_LINE}} {signs}")
     if len(raw) > BYTES_AT_MOST:
-        lines.append(f"\u27e6{len(raw) - BYTES_AT_MOST} more bytes are in the file\u27e7")
+        lines.append(
+            counted(
+                "\u27e6{n} more byte is in the file\u27e7",
+                "\u27e6{n} more bytes are in the file\u27e7",
+                len(raw) - BYTES_AT_MOST,
+            )
+        )
     return "\n".join(lines)
 
 
@@ -107,7 +125,7 @@ class FileTab(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("File")
+        self.setAccessibleName(_("File"))
         self._masked = self._open = ""
         self._given = "", ""
         self._bytes = b""
@@ -121,15 +139,15 @@ class FileTab(QWidget):
         self._about = PlainLabel(MASKED)
         self._about.setProperty("tone", "muted")
         self._about.setFont(theme.small_font())
-        self.show_secrets = self._button("Show secrets", "showSecrets", self._reveal)
-        self.as_bytes = self._button("As bytes", "asBytes", self._toggle)
+        self.show_secrets = self._button(_("Show secrets"), "showSecrets", self._reveal)
+        self.as_bytes = self._button(_("As bytes"), "asBytes", self._toggle)
         line = QHBoxLayout()
         line.setContentsMargins(16, 0, 8, 0)
         line.addWidget(self._about)
         line.addWidget(self.show_secrets)
         line.addStretch(1)
         line.addWidget(self.as_bytes)
-        self.raw = TextView(look, "rawBytes", "The file's bytes")
+        self.raw = TextView(look, "rawBytes", _("The file's bytes"))
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
@@ -177,7 +195,7 @@ class FileTab(QWidget):
         self._about.setVisible(masked)
         self.show_secrets.setVisible(masked)
         self.as_bytes.setVisible(bool(self._bytes))
-        self.as_bytes.setText("As text" if self._shown_bytes else "As bytes")
+        self.as_bytes.setText(_("As text") if self._shown_bytes else _("As bytes"))
 
     def _reveal(self) -> None:
         """Show the bytes with their secrets, for as long as this file is shown."""
@@ -193,7 +211,7 @@ class FileTab(QWidget):
     def _show(self) -> None:
         if self._shown_bytes and self._open:
             # Bytes one by one hide nothing: what they hold is asked for with the text.
-            self.raw.show_text(f"\u27e6{MASKED} Show them first.\u27e7")
+            self.raw.show_text(f"\u27e6{MASKED} {_('Show them first.')}\u27e7")
         else:
             self.raw.show_text(byte_text(self._bytes) if self._shown_bytes else self._masked)
 

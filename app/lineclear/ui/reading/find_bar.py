@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from lineclear.core.inbox.secrets import Path
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.colours import Span
@@ -19,6 +20,10 @@ from lineclear.ui.reading.text_view import TextView
 AFTER_MS = 80
 """Typing pauses so long before a search begins."""
 Target = TextView | JsonView | None
+
+
+def _place(one: int, number: int, more: str) -> str:
+    return _("{one:,} of {number:,}{more}").format(one=one, number=number, more=more)
 
 
 class FindBar(QWidget):
@@ -41,16 +46,18 @@ class FindBar(QWidget):
         self._current = -1
         self.words = QLineEdit()
         self.words.setObjectName("find")
-        self.words.setPlaceholderText("Find in this tab")
-        self.words.setAccessibleName("Find in this tab")
+        self.words.setPlaceholderText(_("Find in this tab"))
+        self.words.setAccessibleName(_("Find in this tab"))
         self.words.setClearButtonEnabled(True)
         self.count = PlainLabel(name="found")
         self.count.setProperty("tone", "muted")
         self.count.setFont(theme.small_font())
-        self.count.setMinimumWidth(self.count.fontMetrics().horizontalAdvance("0000 of 00000+"))
-        self.previous = self._button("Previous", "findPrevious", lambda: self.step(-1))
-        self.following = self._button("Next", "findNext", lambda: self.step(1))
-        self.shut = self._button("Close", "closeFind", self.close_find)
+        self.count.setMinimumWidth(
+            self.count.fontMetrics().horizontalAdvance(_place(10_000, 10_000, "+"))
+        )
+        self.previous = self._button(_("Previous"), "findPrevious", lambda: self.step(-1))
+        self.following = self._button(_("Next"), "findNext", lambda: self.step(1))
+        self.shut = self._button(_("Close"), "closeFind", self.close_find)
         box = QHBoxLayout(self)
         box.setContentsMargins(16, 6, 8, 6)
         box.setSpacing(4)
@@ -178,9 +185,9 @@ class FindBar(QWidget):
         if not self.words.text():
             told = ""
         elif not number:
-            told = "No match" if self._search.done else "Searching\u2026"
+            told = _("No match") if self._search.done else _("Searching\u2026")
         else:
-            told = f"{self._current + 1:,} of {number:,}{more}"
+            told = _place(self._current + 1, number, more)
         self.count.setText(told)
         for button in (self.previous, self.following):
             button.setEnabled(number > 0)

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.reading import wrapping
 from lineclear.ui.reading.colours import Span
@@ -236,7 +237,7 @@ class FoldedText(TextView):
         """What can be done with the text."""
         menu = self.createStandardContextMenu()
         menu.addSeparator()
-        menu.addAction("Fold all", lambda: self.fold_all(shut=True))
-        menu.addAction("Unfold all", lambda: self.fold_all(shut=False))
+        menu.addAction(_("Fold all"), lambda: self.fold_all(shut=True))
+        menu.addAction(_("Unfold all"), lambda: self.fold_all(shut=False))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.text_view import TextView
@@ -15,11 +16,11 @@ class InputsTab(QWidget):
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self.setAccessibleName("Inputs")
-        self._empty = PlainLabel("This run reports no inputs.")
+        self.setAccessibleName(_("Inputs"))
+        self._empty = PlainLabel(_("This run reports no inputs."))
         self._empty.setProperty("tone", "muted")
         self._empty.setContentsMargins(16, 12, 16, 12)
-        self.text = TextView(look, "inputs", "Inputs of the run")
+        self.text = TextView(look, "inputs", _("Inputs of the run"))
         self._views = QStackedWidget()
         holder = QWidget()
         holder.setObjectName("page")

@@ -19,7 +19,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.inbox.secrets import Masked, Path, Secret
-from lineclear.ui import words
+from lineclear.language import _, counted
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.prepared import FIELD_LENGTH
 from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of, mark
@@ -27,7 +27,8 @@ from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of, mark
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200
 _PLAIN_KEY = re.compile(r"[^\s\"\\]+(?: [^\s\"\\]+)*")
-SHOW = " \u00b7 Show"
+_SHOW = _("Show")
+SHOW = f" \u00b7 {_SHOW}"
 """Ends the cell of a value that is masked; nothing else in a cell stands outside quotes."""
 SPANS = Qt.ItemDataRole.UserRole
 """Role of a cell's `Span`s."""
@@ -55,15 +56,20 @@ class Node:
 def value_text(value: Json, limit: int = FIELD_LENGTH) -> str:
     """A value in its cell: escaped, a long one cut with its length."""
     if isinstance(value, dict):
-        return "{}" if not value else f"{{{words.count(len(value), 'key')}}}"
+        return "{}" if not value else counted("{{{n} key}}", "{{{n} keys}}", len(value))
     if isinstance(value, list):
-        return "[]" if not value else f"[{words.count(len(value), 'item')}]"
+        return "[]" if not value else counted("[{n} item]", "[{n} items]", len(value))
     if isinstance(value, Masked):
         return _masked_text(value, limit)
     if isinstance(value, str):
         if len(value) > limit:
             rest = len(value) - limit
-            return f'"{_within(value[:limit])}"\n\u27e6{rest} more characters: see Text\u27e7'
+            more = counted(
+                "\u27e6{n} more character: see Text\u27e7",
+                "\u27e6{n} more characters: see Text\u27e7",
+                rest,
+            )
+            return f'"{_within(value[:limit])}"\n{more}'
         return f'"{_within(value)}"'
     return visible_line(jsontext.compact(value).decode("utf-8"))
 
@@ -77,7 +83,8 @@ def _masked_text(value: Masked, limit: int) -> str:
     if len(shown) > limit:
         cut = shown[:limit]
         shown = cut[: cut.rfind("\u27e6")] if cut.rfind("\u27e6") > cut.rfind("\u27e7") else cut
-        return f'"{shown}"\n\u27e6more characters: see Text\u27e7'
+        more = _("\u27e6more characters: see Text\u27e7")
+        return f'"{shown}"\n{more}'
     return f'"{shown}"'
 
 
@@ -201,13 +208,16 @@ class JsonTree(QAbstractItemModel):
         if path not in self._was:
             return ""
         was = self._was[path]
-        return f"   \u2190 {'added' if was is MISSING else f'was {value_text(was, 200)}'}"
+        told = _("added")
+        if was is not MISSING:
+            told = _("was {value}").format(value=value_text(was, 200))
+        return f"   \u2190 {told}"
 
     def _spans_of(self, node: Node) -> tuple[Span, ...]:
         spans = self._spans.get(node.path(), ()) if self._spans else ()
         end = len(value_text(node.value))
         if isinstance(node.value, Masked):
-            word = len("Show")
+            word = len(_SHOW)
             spans = (*spans, (end + len(SHOW) - word, word, "link"))
             end += len(SHOW)
         before = self._before(node)

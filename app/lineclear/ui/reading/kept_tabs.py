@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QTabWidget
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.left_behind import Left
@@ -21,7 +22,7 @@ class KeptTabs:
     def show_left(self, left: tuple[Left, ...]) -> None:
         """Show one tab for each; texts that are there already are used again."""
         while len(self._texts) < len(left):
-            text = FoldedText(self._look, f"kept{len(self._texts)}", "What the run left behind")
+            text = FoldedText(self._look, f"kept{len(self._texts)}", _("What the run left behind"))
             self._tabs.insertTab(self._place + len(self._texts), text, "")
             self._texts.append(text)
         for number, text in enumerate(self._texts):
@@ -30,4 +31,4 @@ class KeptTabs:
             tab = self._tabs.indexOf(text)
             self._tabs.setTabText(tab, left[number].title if shown else "")
             self._tabs.setTabVisible(tab, shown)
-            text.setAccessibleName(left[number].title if shown else "What the run left behind")
+            text.setAccessibleName(left[number].title if shown else _("What the run left behind"))

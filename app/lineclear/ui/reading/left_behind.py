@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.inbox.rows import Detail
+from lineclear.language import _, counted
 from lineclear.ui.reading.pieces import Piece, run_pieces
 
 KEPT_AT_MOST = 6
@@ -26,7 +27,7 @@ def main_view(detail: Detail) -> Left | None:
     own = detail.checkpoint
     if own is None or own.calls or own.position is None:
         return None
-    return Left(FORMATS[own.system].noun, run_pieces(own))
+    return Left(_(FORMATS[own.system].noun), run_pieces(own))
 
 
 def left_behind(detail: Detail) -> tuple[Left, ...]:
@@ -34,15 +35,30 @@ def left_behind(detail: Detail) -> tuple[Left, ...]:
     own = detail.checkpoint
     found = []
     if own is not None and own.calls and own.position is not None:
-        found.append((FORMATS[own.system].noun, run_pieces(own)))
+        found.append((_(FORMATS[own.system].noun), run_pieces(own)))
     order = list(FORMATS)
     others = sorted(detail.others, key=lambda other: order.index(other.checkpoint.system))
     for other in others[:KEPT_AT_MOST]:
-        noun = FORMATS[other.checkpoint.system].noun
+        noun = _(FORMATS[other.checkpoint.system].noun)
         found.append((noun, run_pieces(other.checkpoint, other)))
     more = len(detail.others) - KEPT_AT_MOST
     if more > 0:
-        found.append(("More", (Piece(f"{more} more checkpoints of this run are kept", "", ""),)))
+        found.append(
+            (
+                _("More"),
+                (
+                    Piece(
+                        counted(
+                            "{n} more checkpoint of this run is kept",
+                            "{n} more checkpoints of this run are kept",
+                            more,
+                        ),
+                        "",
+                        "",
+                    ),
+                ),
+            )
+        )
     seen: Counter[str] = Counter()
     left = []
     for noun, pieces in found:

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.comparison import Change
 from lineclear.core.inbox.secrets import Masked, Path
-from lineclear.ui import theme, words
+from lineclear.language import _, counted
+from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 
 NAMED_AT_MOST = 3
@@ -62,11 +63,12 @@ class MaskedList(QWidget):
             self._box.removeWidget(button)
             button.deleteLater()
         self._buttons = []
-        verb = "is" if len(masked) == 1 else "are"
-        self._about.setText(f"{words.count(len(masked), 'value')} {verb} masked.")
+        self._about.setText(counted("{n} value is masked.", "{n} values are masked.", len(masked)))
         for path, _text in masked[:NAMED_AT_MOST]:
-            name = Change(path, None, None).where() if path else "it"
-            button = ShowButton(f"Show {visible_line(name, _NAME_LENGTH)}".replace("&", "&&"))
+            name = Change(path, None, None).where() if path else _("it")
+            button = ShowButton(
+                _("Show {name}").format(name=visible_line(name, _NAME_LENGTH)).replace("&", "&&")
+            )
             button.setObjectName("showMasked")
             button.setProperty("flat", True)
             button.setFont(theme.small_font())

@@ -14,14 +14,15 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.ledger.decide import Verdict
-from lineclear.ui import theme, words
+from lineclear.language import _, counted
+from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
 from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
 from lineclear.ui.reading.shown_text import exact_text
 
-WHOLE = "All of what would run:"
+WHOLE = _("All of what would run:")
 
 
 def editable(arguments: Json) -> str:
@@ -39,9 +40,14 @@ def review_text(changes: list[Change]) -> str:
     """The differences, one or two lines each: what it becomes, and what it was."""
     lines = []
     for change in changes:
-        after = "(removed)" if change.after is MISSING else value_text(change.after)
-        before = "(not there)" if change.before is MISSING else value_text(change.before)
-        lines += [visible(change.where()).text, f"    {after}", f"  \u2190 was {before}", ""]
+        after = _("(removed)") if change.after is MISSING else value_text(change.after)
+        before = _("(not there)") if change.before is MISSING else value_text(change.before)
+        lines += [
+            visible(change.where()).text,
+            f"    {after}",
+            f"  \u2190 {_('was {value}').format(value=before)}",
+            "",
+        ]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -50,7 +56,7 @@ class ModifyEditor(ReviewedEditor):
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(look, "modify", parent)
-        self.setAccessibleName("Modify the arguments")
+        self.setAccessibleName(_("Modify the arguments"))
         self._asked_value: Json = MISSING
         self._asked_text = ""
         self._refuse: Refuse | None = None
@@ -58,7 +64,7 @@ class ModifyEditor(ReviewedEditor):
         self.form = SchemaForm()
         self.form.edited.connect(self._form_edited)
         self.written_on.addWidget(self.form)
-        self.as_form = DecisionButton("As form", "asForm")
+        self.as_form = DecisionButton(_("As form"), "asForm")
         self.as_form.setProperty("chip", True)
         self.as_form.setFont(theme.small_font())
         self.as_form.pressed_by.connect(lambda _origin: self._turn())
@@ -81,7 +87,7 @@ class ModifyEditor(ReviewedEditor):
         self._refuse = refuse
         self._fields = fields_of(schema)
         self.as_form.setVisible(bool(self._fields))
-        self.as_form.say("As form")
+        self.as_form.say(_("As form"))
         self.form.setEnabled(True)
         self.begin(self._asked_text, draft or self._asked_text)
 
@@ -95,18 +101,18 @@ class ModifyEditor(ReviewedEditor):
     def _turn(self) -> None:
         if self.in_form:
             self.written_on.setCurrentWidget(self.yours)
-            self.as_form.say("As form")
+            self.as_form.say(_("As form"))
             self.check()
             return
         try:
             value = parsed(self.draft())
         except LineclearError as why:
-            self._say(f"Not readable yet: {why.sentence}", "care")
+            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
             return
         if isinstance(value, dict):
             self.form.begin(self._fields, value)
             self.written_on.setCurrentWidget(self.form)
-            self.as_form.say("As JSON")
+            self.as_form.say(_("As JSON"))
 
     def _form_edited(self) -> None:
         self.yours.setPlainText(editable(self.form.value))
@@ -130,7 +136,7 @@ class ModifyEditor(ReviewedEditor):
             self.value = parsed(self.draft())
         except LineclearError as why:
             self.value = MISSING
-            self._say(f"Not readable yet: {why.sentence}", "care")
+            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
             return False
         if self._refuse is not None:
             try:
@@ -139,7 +145,10 @@ class ModifyEditor(ReviewedEditor):
                 self._say(why.sentence, "care")
                 return False
         number = len(differences(self._asked_value, self.value))
-        self._say(words.count(number, "change") if number else "Nothing changed yet.", "muted")
+        self._say(
+            counted("{n} change", "{n} changes", number) if number else _("Nothing changed yet."),
+            "muted",
+        )
         return number > 0
 
     def verdict(self) -> Verdict | None:
@@ -150,7 +159,7 @@ class ModifyEditor(ReviewedEditor):
         found = differences(self._asked_value, self.value)
         # Whole, and to its end: a change of one field approves all the others too.
         return Review(
-            f"{words.count(len(found), 'change')} to what was asked",
+            counted("{n} change to what was asked", "{n} changes to what was asked", len(found)),
             f"{review_text(found)}\n\n{WHOLE}\n{exact_text(self.value)}",
             bool(stop_codes(self.value)),
         )

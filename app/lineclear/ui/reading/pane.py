@@ -13,6 +13,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Path as Place
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Person
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.deciding.decision_bar import DecisionBar
@@ -43,7 +44,7 @@ from lineclear.ui.tasks import Tasks
 
 BODY_LEAST = 2
 """Lines of the call that are in view below the tabs, however low the pane is."""
-HINT = "Select a call. a then Enter approves, d denies."
+HINT = _("Select a call. a then Enter approves, d denies.")
 
 
 class ReadingPane(QWidget):
@@ -52,7 +53,7 @@ class ReadingPane(QWidget):
     def __init__(self, look: theme.Theme, tasks: Tasks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("readingPane")
-        self.setAccessibleName("Reading pane")
+        self.setAccessibleName(_("Reading pane"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = Header(look)
         self.call = CallTab(look, tasks)
@@ -61,23 +62,23 @@ class ReadingPane(QWidget):
         self.steps = StepsTab(look)
         self.inputs = InputsTab(look)
         self.file = FileTab(look)
-        self.result = TextView(look, "result", "What came of the call")
+        self.result = TextView(look, "result", _("What came of the call"))
         self.console = Console(look, tasks)
         self.tabs = QTabWidget()
         self.tabs.setObjectName("tabs")
-        self.tabs.setAccessibleName("Parts of the call")
+        self.tabs.setAccessibleName(_("Parts of the call"))
         self.tabs.setDocumentMode(True)
         self.tabs.tabBar().setDrawBase(False)
         self.tabs.tabBar().setExpanding(False)
         for widget, name in (
-            (self.call, "Call"),
-            (self.diff, "Diff"),
-            (self.changes, "Changes"),
-            (self.steps, "Steps"),
-            (self.inputs, "Inputs"),
-            (self.file, "File"),
-            (self.result, "Result"),
-            (self.console, "Output"),
+            (self.call, _("Call")),
+            (self.diff, _("Diff")),
+            (self.changes, _("Changes")),
+            (self.steps, _("Steps")),
+            (self.inputs, _("Inputs")),
+            (self.file, _("File")),
+            (self.result, _("Result")),
+            (self.console, _("Output")),
         ):
             self.tabs.addTab(widget, name)
         self.kept = KeptTabs(self.tabs, look, self.tabs.indexOf(self.result))
@@ -100,8 +101,8 @@ class ReadingPane(QWidget):
         self.editor = TextEditor()
         self.sentence = _sentence_line()
         self.bar = DecisionBar(look)
-        self.set_command = self._quiet_button("Set a resume command\u2026", "setCommand")
-        self.note = self._quiet_button("Note\u2026", "note")
+        self.set_command = self._quiet_button(_("Set a resume command\u2026"), "setCommand")
+        self.note = self._quiet_button(_("Note\u2026"), "note")
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty_page())
         self._pages.addWidget(self._reading_page())
@@ -187,7 +188,7 @@ class ReadingPane(QWidget):
         self.call.follow(row)
         self._pages.setCurrentIndex(1)
 
-    def show_wait(self, told: str = "Reading\u2026") -> None:
+    def show_wait(self, told: str = _("Reading\u2026")) -> None:
         """Say that the row is not read, in the place of what was read of another one."""
         self.header.budgets.show_spent(())
         self._wait.setText(told)
@@ -201,7 +202,7 @@ class ReadingPane(QWidget):
         steps = prepared.steps
         self.header.budgets.show_spent(() if checkpoint is None else checkpoint.spent)
         self.call.show_call(prepared)
-        self.tabs.setTabText(0, "Call" if prepared.main is None else prepared.main.title)
+        self.tabs.setTabText(0, _("Call") if prepared.main is None else prepared.main.title)
         self.show_difference(None)
         self.changes.show_changes(prepared.beside)
         self.steps.show_steps(steps)
@@ -210,8 +211,8 @@ class ReadingPane(QWidget):
         self.file.show_file(detail, prepared.raw, prepared.raw_open)
         self.show_result(prepared)
         beside = prepared.compared[0].changes if prepared.compared else ()
-        self._title(self.changes, "Changes", len(beside))
-        self._title(self.steps, "Steps", len(steps))
+        self._title(self.changes, _("Changes"), len(beside))
+        self._title(self.steps, _("Steps"), len(steps))
         self.show_launches(prepared)
         self.tabs.setCurrentWidget(self.call if checkpoint is not None else self.file)
         self._offer_switch()
@@ -261,7 +262,7 @@ class ReadingPane(QWidget):
     def show_difference(self, difference: Difference | None) -> None:
         """Show what a call does to a file, where it does anything to one."""
         self.diff.show_difference(difference)
-        self._title(self.diff, "Diff", 0 if difference is None else difference.changed)
+        self._title(self.diff, _("Diff"), 0 if difference is None else difference.changed)
         self.tabs.setTabVisible(self.tabs.indexOf(self.diff), difference is not None)
 
     def show_result(self, prepared: Prepared) -> None:
@@ -272,7 +273,7 @@ class ReadingPane(QWidget):
 
     def show_unread(self) -> None:
         """Show that nothing of the row was read, nor anything of another one."""
-        self.show_wait("Nothing of it was read.")
+        self.show_wait(_("Nothing of it was read."))
         self.console.forget()
 
     def follow(self, log: Path, command: str, *, show: bool) -> None:
@@ -390,7 +391,7 @@ class ReadingPane(QWidget):
 
 
 def _wait_page() -> PlainLabel:
-    page = PlainLabel("Reading\u2026", name="wait")
+    page = PlainLabel(_("Reading\u2026"), name="wait")
     page.setProperty("tone", "muted")
     page.setAlignment(Qt.AlignmentFlag.AlignCenter)
     return page

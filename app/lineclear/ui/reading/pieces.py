@@ -24,6 +24,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import Masked, mask, mask_text, masked_json, masked_text
 from lineclear.core.ledger.store import Shown
+from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.queue import cells
 from lineclear.ui.reading.shown_text import BREAK, RAW_AT_MOST, cut, exact_text, lines_of
@@ -39,11 +40,11 @@ _NAME_LENGTH = 200
 _COLUMN = 28
 """Characters of names that stand in a column; a longer one pushes its own value aside."""
 _VERBS = {
-    "text": "says",
-    "thinking": "thinks",
-    "call": "calls",
-    "result": "came back from",
-    "media": "attaches",
+    "text": _("says"),
+    "thinking": _("thinks"),
+    "call": _("calls"),
+    "result": _("came back from"),
+    "media": _("attaches"),
 }
 
 
@@ -81,7 +82,13 @@ def text_lines(text: str) -> Iterator[str]:
     for line in lines:
         yield from cut(f"{INNER}{GUTTER}{line}")
     if len(text) > RAW_AT_MOST:
-        yield label(f"and {len(text) - RAW_AT_MOST:,} more characters, which are in the file")
+        yield label(
+            counted(
+                "and {n:,} more character, which is in the file",
+                "and {n:,} more characters, which are in the file",
+                len(text) - RAW_AT_MOST,
+            )
+        )
 
 
 def value_lines(value: Json) -> Iterator[str]:
@@ -95,7 +102,7 @@ def value_lines(value: Json) -> Iterator[str]:
 
 def _columns(facts: list[tuple[str, str]]) -> str:
     """Names and values in two columns; both are escaped."""
-    wide = max((len(name) for name, _ in facts if len(name) <= _COLUMN), default=0)
+    wide = max((len(name) for name, _value in facts if len(name) <= _COLUMN), default=0)
     lines = (f"{INNER}{name:<{wide}}  {value}" for name, value in facts)
     return "\n".join(piece for line in lines for piece in cut(line))
 
@@ -105,7 +112,7 @@ def value_text(value: Json) -> str:
     if isinstance(value, str):
         return visible_line(masked_text(value))
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     return visible_line(masked_json(value))
 
 
@@ -127,11 +134,11 @@ def step_pieces(steps: tuple[Step, ...]) -> tuple[Piece, ...]:
 
 def _step_lines(step: Step) -> Iterator[str]:
     if step.log:
-        yield label("said before")
+        yield label(_("said before"))
         yield from text_lines(step.log)
-    yield label("was given")
+    yield label(_("was given"))
     yield from value_lines(step.tool_input)
-    yield label("came back")
+    yield label(_("came back"))
     yield from text_lines(step.observation)
 
 
@@ -156,78 +163,78 @@ def _standing(checkpoint: Checkpoint, counts: str) -> Piece:
     position = checkpoint.position
     facts = [] if position is None else list(_stopped(position))
     if position is not None and position.step not in (None, checkpoint.counters.iteration):
-        facts.append(("Step", f"{position.step:,}"))
+        facts.append((_("Step"), f"{position.step:,}"))
     facts += _budget(checkpoint, counts)
     facts += [] if position is None else _goes_on(position)
-    return Piece("Where it stands", "", _columns(facts), unfolded=True)
+    return Piece(_("Where it stands"), "", _columns(facts), unfolded=True)
 
 
 def _stopped(position: Position) -> Iterator[tuple[str, str]]:
     if position.node:
-        yield "Stopped at", visible_line(position.node)
+        yield _("Stopped at"), visible_line(position.node)
     if position.status:
-        yield "Status", visible_line(position.status)
+        yield _("Status"), visible_line(position.status)
     if position.suspended is not None:
-        yield "Suspended", visible_line(position.suspended) or "no reason given"
+        yield _("Suspended"), visible_line(position.suspended) or _("no reason given")
 
 
 def _goes_on(position: Position) -> Iterator[tuple[str, str]]:
     for name, value in position.cursors:
         yield visible_line(name, _NAME_LENGTH), value_text(value)
-    yield "Run", visible_line(position.run_id)
+    yield _("Run"), visible_line(position.run_id)
     if position.conversation_id:
-        yield "Conversation", visible_line(position.conversation_id)
+        yield _("Conversation"), visible_line(position.conversation_id)
     if position.checkpoint_id:
-        yield "Checkpoint", visible_line(position.checkpoint_id)
+        yield _("Checkpoint"), visible_line(position.checkpoint_id)
     if position.written_ms is not None:
-        yield "Agent's clock", _instant(position.written_ms)
+        yield _("Agent's clock"), _instant(position.written_ms)
 
 
 def _instant(milliseconds: int) -> str:
     try:
         at = datetime.fromtimestamp(milliseconds / 1000, UTC).astimezone()
     except (OverflowError, ValueError, OSError):
-        return f"{milliseconds:,} ms since 1970"
+        return _("{n:,} ms since 1970").format(n=milliseconds)
     return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def _budget(checkpoint: Checkpoint, counts: str) -> Iterator[tuple[str, str]]:
     used, limits, usage = checkpoint.counters, checkpoint.limits, checkpoint.usage
     yield counts.capitalize(), _of(used.iteration, limits.iteration)
-    yield "Tool calls", _of(used.tool_calls, limits.tool_calls)
-    yield "Tokens", _of(used.tokens, limits.tokens)
+    yield _("Tool calls"), _of(used.tool_calls, limits.tool_calls)
+    yield _("Tokens"), _of(used.tokens, limits.tokens)
     if usage is not None:
-        yield "Tokens in", _of(usage.tokens_in)
-        yield "Tokens out", _of(usage.tokens_out)
-        yield "Tokens by cache", _of(usage.cache)
+        yield _("Tokens in"), _of(usage.tokens_in)
+        yield _("Tokens out"), _of(usage.tokens_out)
+        yield _("Tokens by cache"), _of(usage.cache)
 
 
 def _of(number: int | None, limit: int | None = None) -> str:
-    told = "not reported" if number is None else f"{number:,}"
-    return told if limit is None else f"{told} of {limit:,}"
+    told = _("not reported") if number is None else f"{number:,}"
+    return told if limit is None else _("{used} of {limit:,}").format(used=told, limit=limit)
 
 
 def _file(kept: Shown) -> Piece:
     path = path_text(kept.path or kept.store)
     facts = [
-        ("File", visible_line(path)),
+        (_("File"), visible_line(path)),
         ("SHA-256", kept.sha256),
-        ("Size", words.size(len(kept.raw))),
+        (_("Size"), words.size(len(kept.raw))),
     ]
     if kept.file is not None:
         changed = datetime.fromtimestamp(kept.file.identity.mtime_ns / 1e9, UTC).astimezone()
-        facts.append(("Changed", f"{changed:%Y-%m-%d %H:%M:%S}"))
-    return Piece("File", visible_line(path, _ABOUT_LENGTH), _columns(facts))
+        facts.append((_("Changed"), f"{changed:%Y-%m-%d %H:%M:%S}"))
+    return Piece(_("File"), visible_line(path, _ABOUT_LENGTH), _columns(facts))
 
 
 def _section(section: Section) -> Piece:
     facts = [(visible_line(name, _NAME_LENGTH), value_text(value)) for name, value in section.facts]
     # What is zero or empty is no news.
-    news = [fact for fact, (_, value) in zip(facts, section.facts, strict=True) if value]
+    news = [fact for fact, (_name, value) in zip(facts, section.facts, strict=True) if value]
     about = " \u00b7 ".join(f"{name}: {visible_line(value, 40)}" for name, value in news[:3])
     return Piece(
         visible_line(section.title, _TITLE_LENGTH),
-        about or "nothing to note",
+        about or _("nothing to note"),
         _columns(facts),
     )
 
@@ -241,7 +248,7 @@ def _messages(entries: tuple[Entry, ...]) -> list[Piece]:
     for entry in entries:
         by_number.setdefault(entry.message, []).append(entry)
     if not by_number:
-        return [Piece("Conversation", "no message yet", "", apart=True)]
+        return [Piece(_("Conversation"), _("no message yet"), "", apart=True)]
     newest = max(by_number)
     return [
         _message(number, by_number[number], tools, newest=number == newest)
@@ -257,24 +264,28 @@ def _message(number: int, entries: list[Entry], tools: dict[str, str], *, newest
 
 
 def _tool_of(entry: Entry, tools: dict[str, str]) -> str:
-    return visible_line(entry.tool or tools.get(entry.call_id, "") or "a tool", _TITLE_LENGTH)
+    return visible_line(entry.tool or tools.get(entry.call_id, "") or _("a tool"), _TITLE_LENGTH)
 
 
 def _summary(entry: Entry, tools: dict[str, str]) -> str:
     if entry.kind == "call":
-        return f"calls {_tool_of(entry, tools)} {cells.preview(entry.content)}".rstrip()
+        return (
+            _("calls {tool} {preview}")
+            .format(tool=_tool_of(entry, tools), preview=cells.preview(entry.content))
+            .rstrip()
+        )
     said = visible_line(entry.text.strip(), 100)
     if entry.kind == "result":
-        told = "failed" if entry.is_error else "came back"
+        told = _("failed") if entry.is_error else _("came back")
         return f"{_tool_of(entry, tools)} {told}: {said}"
     return said if entry.kind == "text" else f"{_VERBS.get(entry.kind, entry.kind)} {said}"
 
 
 def _entry_lines(entry: Entry, tools: dict[str, str]) -> Iterator[str]:
-    verb = _VERBS.get(entry.kind, "other")
+    verb = _VERBS.get(entry.kind, _("other"))
     named = f" ({visible_line(entry.call_id, _NAME_LENGTH)})" if entry.call_id else ""
     if entry.kind in ("call", "result"):
-        failed = ", which failed" if entry.is_error else ""
+        failed = _(", which failed") if entry.is_error else ""
         yield label(f"{verb} {_tool_of(entry, tools)}{named}{failed}")
     else:
         yield label(f"{verb}{named}")

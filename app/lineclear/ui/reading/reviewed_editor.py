@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.ledger.decide import Verdict
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.labels import PlainLabel
@@ -77,20 +78,20 @@ class ReviewedEditor(QWidget):
     def _edit_page(self, look: theme.Theme) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        self.asked = TextView(look, "asked", "Asked")
+        self.asked = TextView(look, "asked", _("Asked"))
         self.asked.document().setDocumentMargin(4)
         self.yours = QPlainTextEdit()
         self.yours.setObjectName("yours")
-        self.yours.setAccessibleName("Yours")
+        self.yours.setAccessibleName(_("Yours"))
         self.yours.setFont(theme.mono_font())
         self.yours.setTabChangesFocus(True)
         self._marks = TokenHighlighter(self.yours.document(), look)
         self.problem = PlainLabel(name="problem")
         self.problem.setWordWrap(True)
         self.problem.setFont(theme.small_font())
-        self.review = DecisionButton("Review", "review")
+        self.review = DecisionButton(_("Review"), "review")
         self.review.pressed_by.connect(lambda _origin: self.submit())
-        cancel = DecisionButton("Cancel", f"{self.name}Cancel")
+        cancel = DecisionButton(_("Cancel"), f"{self.name}Cancel")
         cancel.setProperty("flat", True)
         cancel.pressed_by.connect(lambda _origin: self.left.emit())
         self._yours_head = QHBoxLayout()
@@ -98,11 +99,11 @@ class ReviewedEditor(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal)
         split.setObjectName("askedAndYours")
         split.setChildrenCollapsible(False)
-        split.addWidget(self._titled("Asked", self.asked))
+        split.addWidget(self._titled(_("Asked"), self.asked))
         self.written_on = QStackedWidget()
         """What is written on: the text, or what a child class adds."""
         self.written_on.addWidget(self.yours)
-        split.addWidget(self._titled("Yours", self.written_on))
+        split.addWidget(self._titled(_("Yours"), self.written_on))
         self._below = QHBoxLayout()
         self._below.setSpacing(8)
         self._below.addWidget(self.review)
@@ -120,8 +121,8 @@ class ReviewedEditor(QWidget):
         self.heading = PlainLabel(name="reviewHeading")
         self.heading.setWordWrap(True)
         self.heading.setContentsMargins(16, 8, 16, 0)
-        self.changes = TextView(look, "changes", "What you are about to give")
-        self.back = DecisionButton("Edit again", "editAgain")
+        self.changes = TextView(look, "changes", _("What you are about to give"))
+        self.back = DecisionButton(_("Edit again"), "editAgain")
         self.back.pressed_by.connect(lambda _origin: self.edit_again())
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 8)

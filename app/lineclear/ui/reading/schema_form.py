@@ -24,6 +24,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import reveal, visible, visible_line
 from lineclear.core.errors import LineclearError
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel, explain
 
@@ -31,7 +32,7 @@ MOST_FIELDS = 40
 _MOST_CHOICES = 60
 _LONG = 80
 """Characters from which a text has several lines."""
-_NOT_GIVEN = "not given"
+_NOT_GIVEN = _("not given")
 _KINDS = ("string", "number", "integer", "boolean")
 
 
@@ -82,7 +83,7 @@ class SchemaForm(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("schemaForm")
-        self.setAccessibleName("Arguments as a form")
+        self.setAccessibleName(_("Arguments as a form"))
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
         self.value: dict[str, Json] = {}
@@ -110,7 +111,9 @@ class SchemaForm(QScrollArea):
             editor = self._editor(field)
             editor.setObjectName(f"field:{field.name}")
             editor.setAccessibleName(
-                f"{visible_line(field.name, 60)}{', required' if field.required else ''}"
+                _("{field}, required").format(field=visible_line(field.name, 60))
+                if field.required
+                else visible_line(field.name, 60)
             )
             label.setBuddy(editor)
             label.setMinimumHeight(editor.sizeHint().height() if field.kind != "string" else 30)
@@ -167,7 +170,7 @@ class SchemaForm(QScrollArea):
         self.edited.emit()
 
     def _number(self, field: Field, typed: str) -> None:
-        told = f"{visible_line(field.name, 60)} must be a number."
+        told = _("{field} must be a number.").format(field=visible_line(field.name, 60))
         try:
             # Its text is kept: 120.00 stays 120.00.
             value = jsontext.parse_value(typed)

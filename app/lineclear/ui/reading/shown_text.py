@@ -9,11 +9,12 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.secrets import Masked, Path, Secret, mask_text
+from lineclear.language import _, counted
 from lineclear.ui.reading.wrapping import GUTTER, hang
 
 LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
-LINE_GOES_ON = "\u27e6line goes on\u27e7"
+LINE_GOES_ON = _("\u27e6line goes on\u27e7")
 """Cannot be imitated: these brackets in a text are shown as tokens themselves."""
 BREAK = "\u23ce"
 """Ends a line of a text that goes on."""
@@ -64,7 +65,12 @@ def plain_text(text: str) -> str:
     """Text of a tool or an agent, line by line, everything odd in it as a token; no secrets."""
     shown = _cut_lines(mask_text(text[:RAW_AT_MOST]))
     if len(text) > RAW_AT_MOST:
-        shown += f"\n\u27e6{len(text) - RAW_AT_MOST} more characters\u27e7"
+        more = counted(
+            "\u27e6{n} more character\u27e7",
+            "\u27e6{n} more characters\u27e7",
+            len(text) - RAW_AT_MOST,
+        )
+        shown += f"\n{more}"
     return shown
 
 
@@ -76,7 +82,12 @@ def raw_text(raw: bytes, *, masked: bool = False, secrets: Iterable[str] = ()) -
     text = raw[:RAW_AT_MOST].decode("utf-8", errors="backslashreplace")
     shown = _cut_lines(mask_text(text, secrets) if masked else text)
     if len(raw) > RAW_AT_MOST:
-        shown += f"\n\u27e6{len(raw) - RAW_AT_MOST} more bytes are in the file\u27e7"
+        more = counted(
+            "\u27e6{n} more byte is in the file\u27e7",
+            "\u27e6{n} more bytes are in the file\u27e7",
+            len(raw) - RAW_AT_MOST,
+        )
+        shown += f"\n{more}"
     return shown
 
 
@@ -158,7 +169,8 @@ def _lines(value: Json, depth: int, lead: str, tail: str, path: Path) -> Iterato
     elif isinstance(value, str) and "\n" in value:
         breaks = value.count("\n")
         margin = f"{pad}  {GUTTER}"
-        yield _placed(f"{pad}{lead}text of {breaks + 1} lines{tail}", path, 1, len(margin))
+        told = counted("text of {n} line", "text of {n} lines", breaks + 1)
+        yield _placed(f"{pad}{lead}{told}{tail}", path, 1, len(margin))
         for place, line in enumerate(lines_of(value, within)):
             yield f"{margin}{line}{BREAK if place < breaks else ''}"
     elif isinstance(value, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.pieces import Piece
@@ -12,8 +13,8 @@ class StepsTab(TextOrWord):
     """Shows the steps of a run."""
 
     def __init__(self, look: theme.Theme) -> None:
-        text = FoldedText(look, "steps", "Steps, the newest first")
-        super().__init__("Steps", "No steps came before this call.", text)
+        text = FoldedText(look, "steps", _("Steps, the newest first"))
+        super().__init__(_("Steps"), _("No steps came before this call."), text)
         self.text = text
         self.show_steps(())
 
