@@ -2,7 +2,7 @@
 
 import dataclasses
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -198,7 +198,7 @@ def test_a_dead_agent_without_a_command_waits_for_somebody():
 def test_a_foreign_call_only_records_an_approval(process):
     offer = offers.offer(a_row(1, system="lc-agents", process=process))
     assert offer.approve == "Record approval"
-    assert offer.sentence.startswith("This agent may not read Lineclear's answers.")
+    assert offer.sentence.startswith("Whether this agent reads Lineclear's answers is not known.")
 
 
 def test_a_lapsed_approval_of_another_program_is_taken_back_and_not_resumed():
@@ -461,3 +461,29 @@ def test_where_nothing_can_be_pressed_a_sentence_says_so(state):
     dead = offers.offer(a_row(1, state=state, process=Process.DEAD))
     assert dead.resolve or dead.sentence
     assert offers.offer(replace(a_row(1, state=state), closed=True)).sentence
+
+
+def test_a_call_that_was_answered_is_not_said_to_be_handed_over():
+    decided = a_row(1, state=State.APPROVED, decision=a_decision(verdict="result", result={}))
+    assert words.state_word(decided) == "Answered"
+    assert words.state_word(a_row(1, state=State.APPROVED, decision=a_decision())) == "Handed over"
+
+
+def test_a_run_is_not_called_a_call():
+    told = words.warning("handed_over_before", run=True)
+    assert told == "A call of this run was handed over before; it may have run."
+    assert words.warning("twin", run=True) == words.warning("twin")
+
+
+@pytest.mark.parametrize("code", ["gone", "asked_anew"])
+def test_a_decision_that_nobody_gets_says_why(code):
+    reason = "All calls of its run are asked anew, so nothing runs on this decision."
+    row = a_row(1, state=State.WITHDRAWN, reason_code=code, reason=reason, decision=a_decision())
+    assert stands(row) == reason
+
+
+def test_an_unknown_time_is_said_in_a_whole_sentence():
+    epoch, ahead = datetime(1970, 1, 1, tzinfo=UTC), NOW + timedelta(days=1)
+    facts = [words.header_facts(a_row(1, asked_at=at), NOW) for at in (epoch, ahead)]
+    assert "asked at an unknown time" in facts[0]
+    assert "asked at a time in the future" in facts[1]

@@ -194,11 +194,14 @@ class Bridge(QObject):
         finally:
             self.look_again(row.store)
 
-    async def take_back(self, detail: Detail) -> None:
-        """Take an approval back that nobody picked up."""
+    async def take_back(self, detail: Detail) -> int:
+        """Take an approval back that nobody picked up; gives how many decisions are void with it.
+
+        Those are on other calls of its run, where they count only together.
+        """
         settings = self.settings
         try:
-            await self._in(self._writers, lambda: deciding.take_back(detail, settings))
+            return await self._in(self._writers, lambda: deciding.take_back(detail, settings))
         finally:
             self.look_again(detail.row.store)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES
+from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.rows import Answered, Row
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
@@ -91,10 +91,23 @@ def took(milliseconds: int) -> str:
 def waiting_since(row: Row, now: datetime) -> str:
     """How long a call has waited, by its own clock or its file's; odd clocks are named."""
     since = row.asked_at or row.file_time
-    if since is None or since.timestamp() < 86_400:
+    if since is None or _is_no_time(since):
         return PROCESS_WORDS[Process.UNKNOWN]
     seconds = (now - since).total_seconds()
     return _("in the future") if seconds < -120 else duration(seconds)
+
+
+def _is_no_time(at: datetime) -> bool:
+    return at.timestamp() < 86_400
+
+
+def _asked(at: datetime, now: datetime) -> str:
+    if _is_no_time(at):
+        return _("asked at an unknown time")
+    seconds = (now - at).total_seconds()
+    if seconds < -120:
+        return _("asked at a time in the future")
+    return _("asked {age} ago").format(age=duration(seconds))
 
 
 def clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
@@ -174,6 +187,8 @@ def state_word(row: Row) -> str:
     """The state in a word or two, as the table's first column shows it."""
     if row.state is State.DONE and row.outcome:
         return OUTCOME_WORDS.get(row.outcome, STATE_WORDS[State.DONE])
+    if row.state is State.APPROVED and row.decision and row.decision.verdict == "result":
+        return _("Answered")
     return STATE_WORDS[row.state]
 
 
@@ -192,9 +207,9 @@ def verdict_word(decision: Decision) -> str:
 # --- Warnings, budgets, header --------------------------------------------------------------------
 
 
-def warning(code: str) -> str:
-    """A warning's sentence for a person."""
-    known = SENTENCES.get(code)
+def warning(code: str, *, run: bool = False) -> str:
+    """A warning's sentence for a person; RUN: of a run without a call."""
+    known = sentence_of(code, run=run)
     return _(known) if known else _("Warning: {code}.").format(code=code.replace("_", " "))
 
 
@@ -202,8 +217,8 @@ def warning_about(row: Row, code: str) -> str:
     """A warning's sentence, with where and by whom the same call was answered before."""
     before = row.answered
     if before is None or before.code != code:
-        return warning(code)
-    return f"{warning(code)} {answered_before(before)}"
+        return warning(code, run=row.tool is None)
+    return f"{warning(code, run=row.tool is None)} {answered_before(before)}"
 
 
 def answered_before(before: Answered) -> str:
@@ -220,7 +235,7 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     """The line under the title: agent, when it asked, its process and command."""
     facts = [name(row.agent, _("unknown agent"))]
     if row.asked_at is not None:
-        facts.append(_("asked {age} ago").format(age=waiting_since(row, now)))
+        facts.append(_asked(row.asked_at, now))
     elif row.file_time is not None:
         facts.append(_("file from {time}").format(time=clock(row.file_time, now)))
     if row.system != "lineclear":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
+from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
 from lineclear.core.inbox.beside import REQUEST_OPEN
@@ -192,7 +192,11 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not word:
         return Offer(resume=_("Resume\u2026"), asks=True)
     # Only the operator can know.
-    told = [_(SENTENCES[HANDED_OVER])] if needed == {HANDED_OVER, MAY_BE_RUNNING} else []
+    told = (
+        [words.warning(HANDED_OVER, run=row.tool is None)]
+        if needed == {HANDED_OVER, MAY_BE_RUNNING}
+        else []
+    )
     rest = sorted(needed - ({HANDED_OVER} if told else set()))
     told += [visible_line(asked_for_word(row, code), 400) for code in rest]
     return Offer(sentence=" ".join(told), resume=_word_given(needed))
@@ -281,8 +285,8 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         )
     told = (
         _(
-            "This agent may not read Lineclear's answers. It takes effect when you resume it"
-            " from here."
+            "Whether this agent reads Lineclear's answers is not known. It takes effect when you"
+            " resume it from here."
         )
         if foreign
         else _(

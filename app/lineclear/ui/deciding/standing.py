@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
@@ -85,7 +86,7 @@ def _denied(row: Row, now: datetime, me: Person | None) -> str:
     text = f"{_decided(row, now, me)}{words.quoted(reason)}"
     text = words.ended(text)
     if row.closed:
-        return text
+        return _and_reason(text, row) if row.reason_code == ASKED_ANEW else text
     if row.process is Process.DEAD or row.system != "lineclear":
         return _("{text} {agent} reads it when it is resumed.").format(
             text=text, agent=words.name(row.agent)
@@ -191,6 +192,8 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
 
 
 def _withdrawn(row: Row, now: datetime, _me: Person | None) -> str:
+    if row.reason_code in (GONE, ASKED_ANEW) and row.reason:
+        return words.ended(visible_line(row.reason, 200))
     at = _at(row.ended_at, now)
     return _("Withdrawn{at}: the agent no longer asks for this.").format(at=at)
 

@@ -18,7 +18,7 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
-from lineclear.language import _
+from lineclear.language import _, counted
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.offers import stop_codes
 
@@ -68,8 +68,18 @@ class Verdicts:
 
     async def take_back(self, detail: Detail) -> Done:
         """Take an approval back that nobody picked up."""
-        await self._bridge.take_back(detail)
-        return Done(_("Taken back."))
+        void = await self._bridge.take_back(detail)
+        if not void:
+            return Done(_("Taken back."))
+        return Done(
+            counted(
+                "Taken back. The decision on {n} other call of its run is void too: all its calls"
+                " are asked anew.",
+                "Taken back. The decisions on {n} other calls of its run are void too: all its"
+                " calls are asked anew.",
+                void,
+            )
+        )
 
     async def resolve(self, detail: Detail, resolution: str, note: str | None) -> Done:
         """Settle a call that may have run."""
