@@ -1,11 +1,9 @@
-"""How a secret is told: names of keys, and shapes of tokens, keys and passwords in a text."""
+"""How a secret is told by its value: shapes of tokens, keys and passwords in a text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from enum import Enum, auto
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -17,127 +15,13 @@ from lineclear.core.inbox.readable import (
     random_in_text,
     runs_something,
 )
+from lineclear.core.inbox.secret_names import Kind, key_kind
+from lineclear.core.inbox.secret_places import placed
 
 _WINDOW: Final = 1 << 16
 """Characters searched in one go: other threads run between two of them, but not during one."""
 _OVERLAP: Final = 1 << 12
 """More than the longest thing that one pattern matches."""
-
-
-class Kind(Enum):
-    """What the name of a key says of its value."""
-
-    NONE = auto()
-    SECRET = auto()
-    PASSWORD = auto()
-    """May be a number."""
-    AUTHORIZATION = auto()
-    """A credential after the word for its scheme: `Bearer ...`."""
-    COOKIE = auto()
-    MAYBE = auto()
-    """A secret if it looks like one: `key`, `session`."""
-    HOLDER = auto()
-    """Holds secrets under names of their own: `credentials`."""
-    HELD = auto()
-    """A value within such a holder."""
-
-
-# --- By the name of the key ---------------------------------------------------------------------
-
-_WORDS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_TAILS: Final = frozenset(
-    {"value", "plain", "plaintext", "b64", "base64", "hex", "raw", "string", "old", "new"}
-)
-_PASSWORDS: Final = frozenset(
-    {"password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "cvv", "cvc"}
-)
-_SECRETS: Final = frozenset(
-    {
-        "secret",
-        "token",
-        "apikey",
-        "bearer",
-        "credential",
-        "accesskey",
-        "secretkey",
-        "privatekey",
-        "authtoken",
-        "accesstoken",
-        "refreshtoken",
-        "sessiontoken",
-        "idtoken",
-        "clientsecret",
-    }
-)
-_ENDINGS: Final = ("password", "passwd", "passphrase", "secret", "token", "apikey")
-"""Also of a word that is run together with another: `PGPASSWORD`."""
-_KEYS_OF: Final = frozenset(
-    {
-        "api",
-        "access",
-        "account",
-        "private",
-        "secret",
-        "signing",
-        "encryption",
-        "decryption",
-        "master",
-        "shared",
-        "service",
-        "ssh",
-        "subscription",
-        "license",
-        "hmac",
-    }
-)
-_HOLDERS: Final = frozenset({"secrets", "credentials", "passwords", "apikeys", "tokens"})
-_NO_TOKENS: Final = frozenset(
-    {"page", "next", "continuation", "eos", "bos", "pad", "unk", "stop", "start", "sync", "cancel"}
-)
-_PLAIN: Final = frozenset(
-    {
-        *("password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp"),
-        *("token", "accesstoken", "authtoken", "refreshtoken", "sessiontoken", "idtoken"),
-        *("apitoken", "bearertoken", "apikey", "xapikey", "apisecret", "secret", "clientsecret"),
-        *("secretkey", "accesskey", "secretaccesskey", "awssecretaccesskey", "privatekey"),
-        *("authorization", "bearer", "credential", "dbpassword", "pgpassword"),
-    }
-)
-"""Names, without the signs between their words, that say of a value nothing but that it admits."""
-_MAYBE: Final = frozenset({"key", "auth", "session", "sid", "signature", "sig", "jwt", "sas"})
-
-
-@lru_cache(maxsize=4096)
-def key_kind(key: str) -> Kind:
-    """Tell what a key's name says of its value."""
-    if len(key) > 120:
-        return Kind.NONE
-    words = [word.lower() for word in _WORDS.findall(key)]
-    while len(words) > 1 and (words[-1] in _TAILS or words[-1].isdigit()):
-        words.pop()
-    if not words:
-        return Kind.NONE
-    last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last.endswith(_ENDINGS):
-        last = next(ending for ending in _ENDINGS if last.endswith(ending))
-    if last == "token" and before in _NO_TOKENS:
-        return Kind.NONE
-    for names, kind in (
-        (_PASSWORDS, Kind.PASSWORD),
-        (_SECRETS, Kind.SECRET),
-        (frozenset({"authorization"}), Kind.AUTHORIZATION),
-        (frozenset({"cookie", "cookies"}), Kind.COOKIE),
-        (_HOLDERS, Kind.HOLDER),
-        (_MAYBE, Kind.MAYBE),
-    ):
-        if last in names:
-            return Kind.SECRET if last == "key" and before in _KEYS_OF else kind
-    return Kind.NONE
-
-
-def is_plain_credential(key: str) -> bool:
-    """Tell whether a key names a credential and nothing else: `api_key`, but not `token_of_bob`."""
-    return re.sub(r"[\s_.-]", "", key).lower() in _PLAIN
 
 
 # --- By the value -------------------------------------------------------------------------------
@@ -151,13 +35,18 @@ _COOKIE: Final = re.compile(r"\s?[\w!#%*+.^~-]{1,200}=([\w!#%*+./:=?@^~,-]{0,400
 _SCHEME: Final = re.compile(r"(?:bearer|basic|token|digest|apikey)\s+", re.IGNORECASE)
 
 
+def is_reference(text: str) -> bool:
+    """Tell whether a text stands for a secret that is elsewhere: `$TOKEN`, `<your token>`."""
+    return _PLACEHOLDER.fullmatch(text) is not None
+
+
 def looks_like_credential(text: str, kind: Kind) -> bool:
     """Tell whether a value under a secret's name can be one: no command, place, text, reference.
 
     What a shell or a database would read as more than a word is shown, and so is what names a file,
     a person or a host, so that nothing that a call does hides behind a name.
     """
-    if not text or len(text) > LONGEST or _PLACEHOLDER.fullmatch(text):
+    if not text or len(text) > LONGEST or is_reference(text):
         return False
     if kind is Kind.COOKIE:
         parts = [_COOKIE.fullmatch(part) for part in text.split(";")]
@@ -192,6 +81,44 @@ _SHAPES: Final = re.compile(
     r"|\bnpm_[A-Za-z0-9]{36}"
     r"|\beyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{0,900}"
 )
+_LATER_SHAPES: Final = re.compile(
+    r"\bhf_[A-Za-z0-9]{30,60}"
+    r"|\bwhsec_[A-Za-z0-9+/]{20,255}={0,2}"
+    r"|\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}"
+    r"|\bpypi-[A-Za-z0-9_-]{30,500}"
+    r"|\bdo[por]_v1_[0-9a-f]{40,80}"
+    r"|\bhv[sbr]\.[A-Za-z0-9_-]{20,500}"
+    r"|\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"
+    r"|\btskey-[a-z]{2,20}-[A-Za-z0-9-]{16,255}"
+    r"|\bAGE-SECRET-KEY-1[A-Z0-9]{40,80}"
+    r"|\bkey-[0-9a-f]{32}\b"
+    r"|\bdp\.[a-z]{2,6}\.[A-Za-z0-9]{30,80}"
+    r"|\blin_(?:api|oauth)_[A-Za-z0-9]{30,80}"
+    r"|\bAT(?:ATT|CTT|BB)[A-Za-z0-9_=-]{24,400}"
+    r"|\bglc_[A-Za-z0-9+/=]{30,255}"
+)
+_LATER_NEEDLES: Final = (
+    *(
+        "hf_",
+        "whsec_",
+        "sg.",
+        "pypi-",
+        "_v1_",
+        "hvs.",
+        "hvb.",
+        "hvr.",
+        "shpat_",
+        "shpca_",
+        "shppa_",
+    ),
+    *("shpss_", "tskey-", "age-secret", "key-", "dp.", "lin_", "atatt", "atctt", "atbb", "glc_"),
+)
+_BARE_SHAPES: Final = re.compile(
+    r"\b(?:AC|SK)[0-9a-f]{32}\b"
+    r"|\b[A-Za-z0-9_-]{3}\dQ~[A-Za-z0-9_.~-]{31,40}"
+    r"|\b[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,38}"
+)
+"""Shapes without a word of their own."""
 # Who is named before `@` ends, as all that reads a URL has it, at the first of `/`, `?` and `#`.
 _IN_URL: Final = re.compile(r"://[^\s/?#:@\"'\\]{0,200}:([^\s/?#@\"'`|;&<>$(){}\[\]\\]{1,200})@")
 _BEARER: Final = re.compile(
@@ -208,6 +135,7 @@ _ASSIGNED: Final = re.compile(
     r"([^\s\"'\\`$&;,|<>(){}\[\]]{4,2000})",
     re.IGNORECASE,
 )
+_SPELLED: Final = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _NAME_BEFORE: Final = re.compile(r"[\w-]{0,60}\Z")
 _PEM: Final = "PRIVATE KEY-----"
 _PEM_LINE: Final = re.compile(r"[A-Za-z0-9+/]{40,4000}={0,2}")
@@ -234,19 +162,38 @@ def spans(text: str, *, widely: bool = False) -> Iterator[tuple[int, int]]:
         piece = text[start:end]
         for first, last in _in_piece(piece, widely=widely):
             yield start + first, start + last
+        if _SPELLED.search(piece):
+            for first, last in _in_spelled(piece, widely=widely):
+                yield start + first, start + last
         if end == len(text):
             return
         start = end - _OVERLAP
 
 
+def _in_spelled(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
+    """Look behind ASCII letters that JSON spells by their numbers."""
+    pieces: list[str] = []
+    places: list[int] = []
+    done = 0
+    for found in _SPELLED.finditer(text):
+        pieces += (text[done : found.start()], chr(int(found[1], 16)))
+        places += [*range(done, found.start()), found.start()]
+        done = found.end()
+    plain = "".join(pieces) + text[done:]
+    places += [*range(done, len(text) + 1)]
+    for first, last in _in_piece(plain, widely=widely):
+        yield places[first], places[last]
+
+
 def _in_piece(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
     low = text.lower()
+    if any(needle in low for needle in _LATER_NEEDLES):
+        yield from _shaped(text, _LATER_SHAPES)
+    yield from _shaped(text, _BARE_SHAPES)
+    yield from placed(text, low, lambda inner: _holds_any(inner, widely=widely), widely=widely)
     if not any(needle in low for needle in _NEEDLES):
         return
-    for found in _SHAPES.finditer(text):
-        words = made_of_words(found.group().partition("-")[2])
-        if not words and not names_a_place(found.group()):
-            yield found.span()
+    yield from _shaped(text, _SHAPES)
     if "://" in text:
         for found in _IN_URL.finditer(text):
             if not _PLACEHOLDER.fullmatch(found[1]) and _can_be_one(found[1]):
@@ -259,6 +206,17 @@ def _in_piece(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
             random_in_text(found[2]) or ((widely or _quoted(text, found)) and _can_be_one(found[2]))
         ):
             yield found.span(2)
+
+
+def _shaped(text: str, shapes: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    for found in shapes.finditer(text):
+        words = made_of_words(found.group().partition("-")[2])
+        if not words and not names_a_place(found.group()):
+            yield found.span()
+
+
+def _holds_any(text: str, *, widely: bool) -> bool:
+    return next(_in_piece(text, widely=widely), None) is not None
 
 
 def _is_assigned(text: str, found: re.Match[str]) -> bool:

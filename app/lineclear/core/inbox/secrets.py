@@ -18,18 +18,14 @@ from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import token, visible_line
 from lineclear.core.inbox.readable import looks_random
-from lineclear.core.inbox.secret_patterns import (
-    Kind,
-    is_plain_credential,
-    key_kind,
-    looks_like_credential,
-    spans,
-)
+from lineclear.core.inbox.secret_names import Kind, is_plain_credential, key_kind
+from lineclear.core.inbox.secret_patterns import is_reference, looks_like_credential, spans
 
 DOTS: Final = "\u2022\u2022\u2022\u2022"
 _MOST_ODD: Final = 8
 _TOKEN: Final = re.compile("\u27e6U\\+[0-9A-F]+\u27e7")
-_NAME_KEYS: Final = ("name", "key", "header")
+_NAME_KEYS: Final = frozenset({"name", "key", "header", "field", "variable"})
+_VALUE_KEYS: Final = frozenset({"value", "val", "content", "data"})
 Path = tuple[str | int, ...]
 
 
@@ -100,7 +96,8 @@ def mask(arguments: Json, *, shown: frozenset[Path] = frozenset(), last: Json = 
 def mask_for_record(arguments: Json) -> Json:
     """Give ARGUMENTS as `mask` does, for records and lists: nobody decides on what they show.
 
-    So what may be any password, `PGPASSWORD=hunter2` in a command, is masked there too.
+    So what may be any password, `PGPASSWORD=hunter2` in a command, is masked there too, all that
+    stands under a credential's name, and what is a secret within a key.
     """
     if arguments is MISSING:
         return arguments
@@ -187,6 +184,8 @@ class _Masking:
                 for key, below in value.items()
             }
             changed = any(masked_dict[key] is not below for key, below in value.items())
+            if self.widely and any(next(spans(key), None) for key in value):
+                return _with_masked_keys(masked_dict)
             return masked_dict if changed else value
         if isinstance(value, list):
             masked = [
@@ -198,12 +197,15 @@ class _Masking:
             return value
         if isinstance(value, str):
             return _with_same(self._text(value, named), value, last, named)
-        if named.kind is Kind.PASSWORD:
+        if named.kind is Kind.PASSWORD or (self.widely and named.kind in _CREDENTIALS):
             text = jsontext.compact(value).decode()
             return _with_same(Masked([Secret(len(text), unit="digit")]), value, last, named)
         return value
 
     def _text(self, text: str, named: _Named) -> str:
+        if self.widely and named.kind in _CREDENTIALS and text and not is_reference(text):
+            # Whatever it looks like: nobody decides on what a record shows.
+            return Masked([_secret(text)])
         if (named.kind in _CREDENTIALS and looks_like_credential(text, named.kind)) or (
             named.kind in (Kind.MAYBE, Kind.HELD, Kind.HOLDER) and looks_random(text)
         ):
@@ -213,30 +215,40 @@ class _Masking:
 
 
 _CREDENTIALS: Final = (Kind.SECRET, Kind.PASSWORD, Kind.AUTHORIZATION, Kind.COOKIE)
+_WITHIN: Final = {Kind.HOLDER: Kind.HELD, Kind.HELD: Kind.HELD}
 _SCHEME: Final = re.compile(r"^(?:bearer|basic)\s+", re.IGNORECASE)
+
+
+def _with_masked_keys(value: dict[str, Json]) -> dict[str, Json]:
+    """Cut secrets out of keys too, as many and in the order as they are."""
+    found: dict[str, Json] = {}
+    for key, below in value.items():
+        shown = str(mask_text(key))
+        while shown in found:
+            shown += "'"
+        found[shown] = below
+    return found
 
 
 def _names(value: dict[str, Json], within: Kind) -> dict[str, _Named]:
     """Tell of each key what its value is, WITHIN something of a kind itself."""
     names = {key: _Named(key_kind(key), is_plain_credential(key)) for key in value}
-    beside = _named_beside(value)
-    if beside.kind is not Kind.NONE:
-        names["value"] = beside
-    if within is Kind.HOLDER:
-        names = {
-            key: _Named(Kind.HELD) if of.kind is Kind.NONE else of for key, of in names.items()
-        }
+    beside = [key for key in value if key.lower() in _VALUE_KEYS]
+    if beside and (named := _named_beside(value)).kind is not Kind.NONE:
+        names |= dict.fromkeys(beside, named)
+    inner = _WITHIN.get(within, within if within in _CREDENTIALS else Kind.NONE)
+    if inner is not Kind.NONE:
+        names = {key: _Named(inner) if of.kind is Kind.NONE else of for key, of in names.items()}
     return names
 
 
 def _named_beside(value: dict[str, Json]) -> _Named:
     """Tell of `{"name": "API_KEY", "value": ...}`, as containers and headers are given."""
-    if "value" not in value:
-        return _NOTHING
-    for key in _NAME_KEYS:
-        name = value.get(key)
-        if isinstance(name, str) and (kind := key_kind(name)) is not Kind.NONE:
-            return _Named(kind, is_plain_credential(name))
+    for key, name in value.items():
+        if key.lower() in _NAME_KEYS and isinstance(name, str):
+            kind = key_kind(name)
+            if kind is not Kind.NONE:
+                return _Named(kind, is_plain_credential(name))
     return _NOTHING
 
 
@@ -249,7 +261,7 @@ def _in_list(value: list[Json], place: int, kind: Kind) -> _Named:
             named = key_kind(before.lstrip("-"))
             if named is not Kind.NONE:
                 return _Named(named)
-    return _Named(Kind.HELD if kind is Kind.HOLDER else kind)
+    return _Named(_WITHIN.get(kind, kind))
 
 
 def _with_same(masked: Json, value: Json, last: Json, named: _Named) -> Json:
