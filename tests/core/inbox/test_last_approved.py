@@ -33,6 +33,8 @@ def test_the_last_approved_of_this_tool_and_agent_is_found():
     assert (one.with_last_approved, one.other, one.same_tool) == (True, new, True)
     assert [(c.where(), c.before, c.after) for c in one.changes] == [("amount", 2, 7)]
     assert known.differing(row) == 1
+    assert known.changed(row) == ("amount",)
+    assert known.changed(old) == ()
 
 
 def test_a_modify_counts_with_the_arguments_that_were_given():

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 
 from lineclear.ui import theme
+from lineclear.ui.queue import cells
 from lineclear.ui.queue.argument_cell import PairLayout, Piece
 
 REFUND = [
@@ -100,3 +101,16 @@ def test_no_room_at_all_is_no_error(layout, width):
 def test_nothing_to_show(layout):
     assert layout.lay_out([], 200) == []
     assert layout.natural_width([]) == 0
+
+
+def test_what_changed_stands_first_and_no_key_shows_a_secret():
+    given = {"customer": "C-1", "note": {"a": 1}, "amount": 120}
+    assert cells.pairs(given, ("note", "amount")) == [
+        ("note", "{1 key}"),
+        ("amount", "120"),
+        ("customer", '"C-1"'),
+    ]
+    shown = cells.preview({"ghp_" + "a1" * 18: "x", "token": ["y"], "api_key": "rm -rf /"})
+    assert "a1a1" not in shown
+    assert "rm" not in shown
+    assert "token=[1 item]" in shown

@@ -9,6 +9,8 @@ from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.start import Verified, begin, read_decision
 from lineclear.core.ledger.store import Store
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.row_table import Role
 from lineclear.ui.reading.changed_text import changed_text, same_ends
 from tests.ui.sample import NOW, a_decision, a_row, ask_for
 
@@ -108,3 +110,7 @@ async def test_the_pane_tells_what_differs_from_the_last_approved_call(inbox, so
     pane.tabs.setCurrentWidget(pane.changes)
     await until(lambda: "80 \u2192 120" in pane.changes.text.toPlainText())
     assert inbox._bridge.known.differing(second) == 1
+    # In the table's row the changed field stands first.
+    cell = inbox.model.index(inbox.model.position(second.id), Column.ARGUMENTS)
+    assert cell.data() == 'amount=120  customer="C-1"'
+    assert cell.data(Role.CHANGED) == ("amount",)

@@ -27,6 +27,8 @@ _I = TypeVar("_I")
 _K = TypeVar("_K")
 _T = TypeVar("_T", tuple[datetime, str], tuple[datetime, int, str])
 _Kind = tuple[Path, str, str]
+_Differs = tuple[int | None, tuple[str, ...]]
+"""How many fields differ, and in which arguments; None: not counted."""
 _Run = tuple[Path, str]
 
 
@@ -58,7 +60,7 @@ class LastApproved:
     _rows: dict[str, Row] = field(default_factory=dict)
     _approved: dict[_Kind, list[tuple[datetime, str]]] = field(default_factory=dict)
     _asked: dict[_Run, list[tuple[datetime, int, str]]] = field(default_factory=dict)
-    _counts: dict[str, tuple[str | None, str, int | None]] = field(default_factory=dict)
+    _counts: dict[str, tuple[str | None, str, _Differs]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, rows: Iterable[Row], removed: Iterable[str] = ()) -> None:
@@ -151,19 +153,28 @@ class LastApproved:
 
         None: there is no such call, or it is too large. Remembered until one of the two changes.
         """
+        return self._differs(row)[0]
+
+    def changed(self, row: Row) -> tuple[str, ...]:
+        """Name the arguments of a waiting call in which those differences are."""
+        return self._differs(row)[1]
+
+    def _differs(self, row: Row) -> _Differs:
         if row.state is not State.PENDING:
-            return None
+            return None, ()
         last = self.approved(row)
         if last is None or row.arguments is MISSING:
-            return None
+            return None, ()
         known = self._counts.get(row.id)
         if known is not None and known[:2] == (row.sha256, last.id):
             return known[2]
         before = approved_arguments(last)
-        counted = None
+        counted: _Differs = None, ()
         if not _is_large(row.arguments) and not _is_large(before):
             now = mask_for_record(row.arguments) if last.id in self._recalled else row.arguments
-            counted = len(differences(before, now, at_most=_COUNTED))
+            found = differences(before, now, at_most=_COUNTED)
+            named = (str(change.path[0]) for change in found if change.path)
+            counted = len(found), tuple(dict.fromkeys(named))
         self._counts[row.id] = (row.sha256, last.id, counted)
         return counted
 

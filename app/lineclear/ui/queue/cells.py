@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from enum import IntEnum
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
@@ -73,13 +73,16 @@ _CHIPS = {
 }
 
 
-def preview(arguments: Json) -> str:
+def preview(arguments: Json, first: Collection[str] = ()) -> str:
     """Arguments on one line as `key=value` pairs; likely secrets are masked."""
-    return "  ".join(f"{key}={value}" if key else value for key, value in pairs(arguments))
+    return "  ".join(f"{key}={value}" if key else value for key, value in pairs(arguments, first))
 
 
-def pairs(arguments: Json) -> list[tuple[str, str]]:
-    """Give the arguments' keys and values for one line; a text that stands alone has no key."""
+def pairs(arguments: Json, first: Collection[str] = ()) -> list[tuple[str, str]]:
+    """Give the arguments' keys and values for one line; a text that stands alone has no key.
+
+    Keys that are among the FIRST stand before the others: where there is little room they count.
+    """
     if arguments is MISSING:
         return []
     if not isinstance(arguments, dict):
@@ -87,10 +90,16 @@ def pairs(arguments: Json) -> list[tuple[str, str]]:
             arguments if isinstance(arguments, dict | list) else mask_for_record(_cut(arguments))
         )
         return [("", _text(alone) if isinstance(alone, str) else _value(alone))]
-    some = dict(islice(arguments.items(), PREVIEW_LIMIT // 4))
-    # Nothing within a container is shown, only how much it holds.
-    plain = {key: _cut(v) for key, v in some.items() if not isinstance(v, dict | list)}
-    some |= mask_for_record(plain)
+    ahead = [(key, arguments[key]) for key in arguments if key in first] if first else []
+    rest = (pair for pair in arguments.items() if pair[0] not in first)
+    some = dict(islice(chain(ahead, rest), PREVIEW_LIMIT // 4))
+    # Nothing within a container is shown, only how much it holds; keys may hold secrets too.
+    plain = {key: None if isinstance(v, dict | list) else _cut(v) for key, v in some.items()}
+    masked = mask_for_record(plain).items()
+    some = {
+        shown: value if isinstance(value, dict | list) else instead
+        for (shown, instead), value in zip(masked, some.values(), strict=True)
+    }
     if len(arguments) == 1:
         (one,) = some.values()
         if isinstance(one, str) and not (isinstance(one, Masked) and one.whole):
