@@ -13,13 +13,13 @@ from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 
-THREE_LINES = _("""\
+THREE_LINES = """\
 from lineclear import Gate
 
 gate = Gate("my-agent")
 @gate.guard
 async def send_refund(customer: str, amount: int) -> str: ...
-""")
+"""
 
 
 class FirstSteps(QObject):
