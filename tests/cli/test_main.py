@@ -22,6 +22,7 @@ COMMANDS = [
     "relaunch",
     "config",
     "doctor",
+    "tidy",
     "demo",
 ]
 

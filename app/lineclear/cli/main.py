@@ -103,6 +103,10 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
             from lineclear.cli import doctor
 
             return doctor.run
+        case "tidy":
+            from lineclear.cli import tidying
+
+            return tidying.run
         case "demo":
             from lineclear.cli import demonstrating
 

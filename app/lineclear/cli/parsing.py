@@ -444,6 +444,15 @@ def _machine(commands: Commands[Parser]) -> None:
         json=True,
         sources=True,
     )
+    tidy = _add(
+        commands,
+        "tidy",
+        "show the records of calls that closed long ago, and remove them on your word",
+        json=True,
+        sources=True,
+    )
+    tidy.add_argument("--days", type=int, metavar="N", help="older than this (else: ledger_days)")
+    tidy.add_argument("--yes", action="store_true", help="do not ask; needed without a terminal")
 
 
 def _add_launch_target(command: Parser) -> None:

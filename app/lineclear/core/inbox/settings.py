@@ -105,6 +105,11 @@ class Settings(BaseModel):
     """How long an approval holds when its agent is dead or unknown, seconds."""
     history_days: int | None = Field(default=None, ge=1, le=36_500)
     """How long the history keeps a row, days; None: for ever."""
+    ledger_days: int | None = Field(default=None, ge=1, le=36_500)
+    """From which age on closed calls are offered for removal from the stores, days; None: never.
+
+    Nothing is ever removed before it was shown and somebody said so.
+    """
     letters: bool = True
     """Single-letter shortcuts in the window."""
     after_decision: Literal["stay", "next"] = "stay"
