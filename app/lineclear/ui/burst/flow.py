@@ -104,7 +104,7 @@ class BurstFlow(QObject):
         self._set += 1
         self._refresh()
         undecided = bool(self._model.waiting()) and not self.run.going
-        self.arming.show(_("burst {set}").format(set=self._set) if undecided else None)
+        self.arming.show(f"burst {self._set}" if undecided else None)
         self._show_readiness()
 
     def _refresh(self) -> None:
