@@ -2,7 +2,7 @@
 """Set up Lineclear in a fresh clone, then run its tests or its demo.
 
     python3 packaging/dev.py demo [ARGS of `lineclear demo`]
-    python3 packaging/dev.py test [--quick] [--bundle] [-- ARGS of pytest]
+    python3 packaging/dev.py test [--quick] [--bundle] [--since COMMIT] [-- ARGS of pytest]
     python3 packaging/dev.py setup
 
 Each does all the set-up that is still missing: a virtual environment in `.venv`, the packages of
@@ -26,61 +26,20 @@ import sys
 import time
 from pathlib import Path
 
+import changed
+from debian_packages import DESKTOP_PACKAGES, QT_PACKAGES
+
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 LOCK = ROOT / "packaging" / "requirements.lock"
 STAMP = VENV / ".lineclear-setup.json"
 RELEASE = ROOT / "build" / "release"
 """Where a run of all tests builds what it then tests."""
-SCRIPTS = (__file__, str(Path(__file__).with_name("build.py")))
+SCRIPTS = (__file__, *(str(Path(__file__).with_name(name)) for name in ("build.py", "changed.py")))
 WINDOWS = os.name == "nt"
 
 OLDEST = (3, 11)
 NEWEST = (3, 13)
-
-QT_PACKAGES = (
-    "fonts-dejavu-core",
-    "libdbus-1-3",
-    "libegl1",
-    "libfontconfig1",
-    "libgl1",
-    "libglib2.0-0",
-    "libwayland-client0",
-    "libwayland-cursor0",
-    "libwayland-egl1",
-    "libx11-xcb1",
-    "libxcb-cursor0",
-    "libxcb-icccm4",
-    "libxcb-image0",
-    "libxcb-keysyms1",
-    "libxcb-randr0",
-    "libxcb-render-util0",
-    "libxcb-shape0",
-    "libxcb-shm0",
-    "libxcb-sync1",
-    "libxcb-xfixes0",
-    "libxcb-xkb1",
-    "libxkbcommon-x11-0",
-    "libxkbcommon0",
-)
-"""What the PySide6 wheel leaves to the system for X11 and Wayland (from ldd on Debian 12)."""
-
-DESKTOP_PACKAGES = (
-    "appstream",
-    "at-spi2-core",
-    "binutils",
-    "dbus",
-    "dbus-x11",
-    "desktop-file-utils",
-    "imagemagick",
-    "openbox",
-    "wmctrl",
-    "x11-utils",
-    "xdotool",
-    "xvfb",
-)
-"""The virtual desktop of tests/e2e; binutils, with which PyInstaller writes its programs; and what
-checks the menu entry and the AppStream metadata."""
 
 QT_PROBE = "from PySide6.QtWidgets import QApplication; QApplication([])"
 
@@ -392,16 +351,23 @@ def run_attached(argv: list[str], env: dict[str, str], folder: Path = ROOT) -> i
 
 
 def run_tests(
-    env: dict[str, str], *, quick: bool, bundle: bool, pytest_arguments: list[str]
+    env: dict[str, str],
+    *,
+    quick: bool,
+    bundle: bool,
+    pytest_arguments: list[str],
+    since: str | None = None,
 ) -> int:
     """Run every check in turn, up to the first that fails.
 
     Args:
         env: The environment for programs that use Qt.
         quick: Leave out the stress and end-to-end tests, and those of what is built.
-        bundle: Build all that is published and test it, also when quick. A whole run does; tests
-            that are chosen by arguments of pytest build it only when they come to it.
+        bundle: Build all that is published and test it, also when quick. A whole run does when
+            packaging files changed; tests that are chosen by arguments of pytest build it only
+            when they come to it.
         pytest_arguments: Passed on.
+        since: The commit that was tested last; None: it is looked for.
 
     Returns:
         The exit code of the check that failed, or 0.
@@ -409,7 +375,12 @@ def run_tests(
     python = program("python")
     # A file stays on one worker: its tests share what is dear to make, as the frozen bundle.
     pytest = [python, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
-    if quick:
+    why = ""
+    if not (bundle or quick or pytest_arguments):
+        bundle, why = changed.verdict(ROOT, since)
+        say(why)
+        pytest += [] if bundle else ["-m", "not bundle"]
+    elif quick:
         pytest += ["-m", f"not stress and not e2e{'' if bundle else ' and not bundle'}"]
     build = [python, str(ROOT / "packaging" / "build.py"), "--no-system-packages"]
     build += ["--output", str(RELEASE), "--work", str(RELEASE.parent), "--rounds", "3"]
@@ -422,7 +393,7 @@ def run_tests(
         ("lint-imports", [program("lint-imports"), "--no-logo"]),
         ("pytest", [*pytest, *pytest_arguments]),
     ]
-    if bundle or not (quick or pytest_arguments):
+    if bundle:
         steps.insert(-1, ("build", build))
         env = {**env, "LINECLEAR_RELEASE": str(RELEASE)}
     taken = []
@@ -435,6 +406,8 @@ def run_tests(
             say(f"{name} failed with exit code {code} ({', '.join(taken)}).")
             return code
     say(f"all checks passed ({', '.join(taken)}).")
+    if why and not bundle:
+        say(why)
     return 0
 
 
@@ -459,6 +432,13 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
     test.add_argument(
         "--bundle", action="store_true", help="build all that is published, also with --quick"
     )
+    test.add_argument(
+        "--since",
+        metavar="COMMIT",
+        help=f"what was tested last, also ${changed.SINCE}: a whole run builds what is published"
+        " only when packaging files changed since (default: where this branch left the main one,"
+        " else the commit before)",
+    )
     add("demo", help="set up and start the demo; other arguments go to `lineclear demo`")
     own, passed = argv, []
     if "--" in argv:
@@ -479,7 +459,11 @@ def main(argv: list[str]) -> int:
         )
         if options.command == "test":
             return run_tests(
-                env, quick=options.quick, bundle=options.bundle, pytest_arguments=passed
+                env,
+                quick=options.quick,
+                bundle=options.bundle,
+                pytest_arguments=passed,
+                since=options.since,
             )
         if options.command == "demo":
             return run_attached([program("lineclear"), "demo", *passed], env)

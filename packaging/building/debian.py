@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
 
-import dev
+from debian_packages import QT_PACKAGES
 
 from building import identity, linux, notes
 
@@ -30,7 +30,7 @@ def architecture() -> str:
 
 def depends(glibc: tuple[int, ...]) -> list[str]:
     """What must be on the machine: Qt's libraries, which also bring the files that they read."""
-    libraries = [name for name in dev.QT_PACKAGES if name != FONT]
+    libraries = [name for name in QT_PACKAGES if name != FONT]
     return [
         f"libc6 (>= {'.'.join(map(str, glibc))})",
         *(f"{name} | {name}t64" if name in RENAMED else name for name in libraries),
