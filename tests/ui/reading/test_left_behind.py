@@ -17,15 +17,18 @@ from PySide6.QtWidgets import QApplication
 from lineclear.core.checkpoints.model import Checkpoint, Step
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.ui import theme
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.reading.folded_text import MARKS, OPEN, SHUT, FoldedText
+from lineclear.ui.reading.left_behind import left_behind
 from lineclear.ui.reading.pieces import Piece, run_pieces, step_pieces
 from lineclear.ui.reading.text_view import CLEARED_AT_ONCE, LONGEST_PIECE
 from lineclear.ui.window import MainWindow
 from tests import badinputs
 from tests.core.checkpoints.a3s_samples import a3s_document
 from tests.core.checkpoints.starweaver_samples import starweaver_document
+from tests.ui.sample import a_row
 from tests.ui.test_markup import interpreting
 from tests.ui.test_window import click, ready, says
 
@@ -112,8 +115,7 @@ async def read_only_row(inbox: MainWindow, until) -> None:
 def tab_names(inbox: MainWindow) -> list[str]:
     """The tabs that a checkpoint fills."""
     tabs = inbox.pane.tabs
-    shown = [tabs.tabText(n) for n in range(tabs.count()) if tabs.isTabVisible(n)]
-    return [name for name in shown if not name.startswith("Changes")]
+    return [tabs.tabText(n) for n in range(tabs.count()) if tabs.isTabVisible(n)]
 
 
 async def open_tab(inbox: MainWindow, until, name: str) -> FoldedText:
@@ -200,7 +202,7 @@ async def test_a_call_of_a_waiting_run_has_the_run_beside_it(inbox, source, unti
     fixture = FIXTURES / "starweaver" / "v041_waiting_medium_40_steps.json"
     put_execution(source, fixture.read_bytes())
     await read_only_row(inbox, until)
-    assert tab_names(inbox) == ["Call", "Steps 40", "Inputs", "File", "Execution"]
+    assert tab_names(inbox) == ["Call", "Changes", "Steps 40", "Inputs", "File", "Execution"]
     view = await open_tab(inbox, until, "Execution")
     assert facts_of(view)["Tool call batch"] == "tool_batch_41"
     newest = next(line for line in headings(view) if line.startswith(f"{OPEN}8"))
@@ -214,7 +216,8 @@ async def test_an_executor_of_three_forms_is_one_row_with_two_more_tabs(inbox, s
         await until(lambda: inbox.model.rowCount() == 1, "the row", 30)
         await read_only_row(inbox, until)
         assert says(inbox, "title") == "restart"
-        assert tab_names(inbox) == ["Call", "Steps 1", "Inputs", "File", "Loop", "Execution"]
+        tabs = ["Call", "Changes", "Steps 1", "Inputs", "File", "Loop", "Execution"]
+        assert tab_names(inbox) == tabs
         assert says(inbox, "usage") == "tokens: 2000 in \u00b7 100 out \u00b7 cache not reported"
         loop = await open_tab(inbox, until, "Loop")
         told = facts_of(loop)
@@ -255,8 +258,18 @@ async def test_another_row_takes_the_tabs_away(inbox, source, until):
     plain = next(row for row in rows if row is not None and row.agent == "plain")
     await until(lambda: inbox.table.choose(plain.id), "its place")
     await until(lambda: inbox.flow.current == plain.id and inbox.flow.view.prepared, "the reading")
-    assert [name.split()[0] for name in tab_names(inbox)] == ["Call", "Steps", "Inputs", "File"]
+    names = [name.split()[0] for name in tab_names(inbox)]
+    assert names == ["Call", "Changes", "Steps", "Inputs", "File"]
     assert says(inbox, "iterations").endswith("iterations")
+
+
+def test_a_checkpoint_that_cannot_be_read_is_not_left_out_in_silence():
+    unread = Unread(Path("/srv/bot/a\u202eb.checkpoint.json"), "not_json", "It is torn.")
+    row = a_row(1)
+    (left,) = left_behind(Detail(row, None, None, b"", row.store, unread=(unread,)))
+    (piece,) = left.pieces
+    assert (left.title, piece.title) == ("Unreadable", "a\u27e6U+202E\u27e7b.checkpoint.json")
+    assert piece.body == "  It is torn. Whether it is of this run cannot be told."
 
 
 def readable() -> dict[str, Checkpoint]:

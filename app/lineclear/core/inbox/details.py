@@ -58,6 +58,7 @@ def read_detail(row: Row) -> Detail:
         outcome=None if records is None else records.outcome,
         result=result,
         others=call.others,
+        unread=call.unread,
     )
 
 

@@ -16,6 +16,7 @@ from lineclear.core.inbox.rowbuilding import (
     broken_row,
     row_of,
 )
+from lineclear.core.inbox.rows import Unread
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
@@ -68,21 +69,26 @@ def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str
     return calls
 
 
-def kept_beside(store: Store, files: Iterable[str], call: Call) -> tuple[Shown, ...]:
-    """Give the checkpoints that the agent of a native request keeps of the same run."""
+def kept_beside(store: Store, files: Iterable[str], call: Call) -> Call:
+    """Give the call of a native request with the checkpoints that its agent keeps of the same run.
+
+    One that cannot be read may be of it: the request is whole without it, and it is told why.
+    """
     shown = None if call.records is None else call.records.request
     run = None if shown is None else shown.checkpoint.trace_id
     found: list[Shown] = []
+    unread: list[Unread] = []
     for path in _paths(store, files) if run is not None else ():
         try:
             kept = foreign.show_kept(store, path)
-        except Unreadable:
-            # The request is whole without it; where no request is open it has a row that says why.
+        except Unreadable as why:
+            if why.code != "absent":
+                unread.append(Unread(path, why.code, why.sentence))
             continue
         position = kept.checkpoint.position
         if run in (kept.checkpoint.trace_id, None if position is None else position.run_id):
             found.append(kept)
-    return tuple(found)
+    return replace(call, others=tuple(found), unread=tuple(unread))
 
 
 def _paths(store: Store, files: Iterable[str]) -> Iterable[Path]:

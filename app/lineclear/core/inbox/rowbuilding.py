@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Pend
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row, Unread, path_text
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
@@ -79,6 +79,8 @@ class Call:
     """None where there are none, or where the row was known already."""
     others: tuple[Shown, ...] = ()
     """Checkpoints of the same run that the same agent keeps."""
+    unread: tuple[Unread, ...] = ()
+    """Those beside it that cannot be read, so that nothing tells of which run they are."""
 
 
 def row_of(

@@ -122,6 +122,15 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """A checkpoint that an agent keeps and that cannot be read."""
+
+    path: Path
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Detail:
     """Everything the reading pane shows of one row, from one read of its bytes."""
 
@@ -140,6 +149,8 @@ class Detail:
     result: str | None = None
     others: tuple[Shown, ...] = ()
     """Other checkpoints of the same run that its agent keeps, in whichever system's form."""
+    unread: tuple[Unread, ...] = ()
+    """Checkpoints beside it that cannot be read: they may be of the same run."""
 
 
 def path_text(path: str | os.PathLike[str]) -> str:

@@ -137,8 +137,7 @@ class StoreReader:
             look = Look(place, _lock_of(place), now)
             if store.native and row.seq is not None:
                 call = self._native(store, look, (row.seq, row.id))
-                others = kept_beside(store, own_names(os.fspath(store.path)), call)
-                return replace(call, others=others)
+                return kept_beside(store, own_names(os.fspath(store.path)), call)
             if store.native:
                 for call in kept_calls(
                     self.settings, store, look, own_names(os.fspath(place.store))

@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import Detail, Unread, path_text
 from lineclear.language import _, counted
-from lineclear.ui.reading.pieces import Piece, run_pieces
+from lineclear.ui.reading.pieces import Piece, label, run_pieces
 
+UNREAD_AT_MOST = 50
 KEPT_AT_MOST = 6
 """Tabs; an agent keeps one checkpoint of a run in each of a few forms."""
 
@@ -59,9 +61,20 @@ def left_behind(detail: Detail) -> tuple[Left, ...]:
                 ),
             )
         )
+    if detail.unread:
+        # Never left out in silence: one of them may say that the run went on.
+        found.append((_("Unreadable"), tuple(map(_unread, detail.unread[:UNREAD_AT_MOST]))))
     seen: Counter[str] = Counter()
     left = []
     for noun, pieces in found:
         seen[noun] += 1
         left.append(Left(noun if seen[noun] == 1 else f"{noun} {seen[noun]}", pieces))
     return tuple(left)
+
+
+def _unread(one: Unread) -> Piece:
+    """A checkpoint beside the call that cannot be read, with its reason."""
+    sentence = visible_line(one.sentence, 400)
+    told = _("{sentence} Whether it is of this run cannot be told.").format(sentence=sentence)
+    name = visible_line(path_text(one.path.name), 80)
+    return Piece(name, one.code.replace("_", " "), label(told), unfolded=True)

@@ -205,6 +205,8 @@ class ReadingPane(QWidget):
         self.tabs.setTabText(0, _("Call") if prepared.main is None else prepared.main.title)
         self.show_difference(None)
         self.changes.show_changes(prepared.beside)
+        # A run without a call is like no call that was approved.
+        self.tabs.setTabVisible(self.tabs.indexOf(self.changes), detail.row.tool is not None)
         self.steps.show_steps(steps)
         self.kept.show_left(prepared.left)
         self.inputs.show_inputs(prepared.inputs)
