@@ -71,5 +71,10 @@ def weight(before: Answered) -> tuple[bool, bool, datetime]:
 
 def told(before: Answered, *, here: Path | None = None) -> str:
     """Say where the same call was answered, by whom and when; HERE is the asking call's folder."""
+    return f"Answered before {told_shortly(before, here=here)}"
+
+
+def told_shortly(before: Answered, *, here: Path | None = None) -> str:
+    """Say the same after a word that says that it was answered before."""
     where = "in this folder" if before.store == here else f"in {path_text(before.store)}"
-    return f"Answered before {where}: {decide.told(before.decision)}."
+    return f"{where}: {decide.told(before.decision)}."

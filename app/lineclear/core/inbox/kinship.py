@@ -70,13 +70,16 @@ class Kinship:
     _answers: dict[Likeness, dict[tuple[Path, str], Answered]] = field(default_factory=dict)
     _ordered: dict[Likeness, list[Answered]] = field(default_factory=dict)
     """Answers that were put in order, those that count most first."""
-    _touched: set[str] = field(default_factory=set)
+    _changed_runs: dict[str, set[Path]] = field(default_factory=dict)
+    """Stores in which what holds runs back changed, by run."""
+    _changed_calls: set[Likeness] = field(default_factory=set)
 
     def put(self, place: Path, row: Row) -> None:
         """Enter a row as it was found in a store."""
         for rows, name in self._entries(row):
             rows.put(name, place, row)
-            self._touch_waiting(rows, name, place)
+            if rows is not self._waiting:
+                self._changed_runs.setdefault(name, set()).add(place)
         if row.likeness is not None and asks(row):
             self._asking.setdefault(row.likeness, set()).add(row.id)
 
@@ -84,7 +87,8 @@ class Kinship:
         """Take out a row that was entered."""
         for rows, name in self._entries(row):
             rows.drop(name, place, row.id)
-            self._touch_waiting(rows, name, place)
+            if rows is not self._waiting:
+                self._changed_runs.setdefault(name, set()).add(place)
         if row.likeness is not None and asks(row):
             # A copied id stands in several stores.
             asking = self._asking.get(row.likeness, set())
@@ -99,18 +103,27 @@ class Kinship:
         if before == now:
             return
         for one in before:
-            known = self._answers[one.likeness]
+            known = self._answers.get(one.likeness, {})
             known.pop((place, one.id), None)
             if not known:
-                del self._answers[one.likeness]
-            self._touch_asking(one.likeness)
+                self._answers.pop(one.likeness, None)
+            self._changed_calls.add(one.likeness)
         for one in now:
             self._answers.setdefault(one.likeness, {})[place, one.id] = one
-            self._touch_asking(one.likeness)
+            self._changed_calls.add(one.likeness)
 
     def touched(self) -> set[str]:
         """Give the ids of rows that may be marked otherwise now, once."""
-        touched, self._touched = self._touched, set()
+        touched: set[str] = set()
+        for run, places in self._changed_runs.items():
+            for place, rows in self._waiting.of.get(run, {}).items():
+                # What a store says of its own runs, its rows say already.
+                if len(places) > 1 or place not in places:
+                    touched |= rows.keys()
+        for likeness in self._changed_calls:
+            self._ordered.pop(likeness, None)
+            touched |= self._asking.get(likeness, set())
+        self._changed_runs, self._changed_calls = {}, set()
         return touched
 
     def marked(self, place: Path, row: Row) -> Row:
@@ -136,14 +149,6 @@ class Kinship:
             yield self._going, run
         if run and _is_waiting(row):
             yield self._waiting, run
-
-    def _touch_waiting(self, rows: _Rows, run: str, place: Path) -> None:
-        if rows is not self._waiting:
-            self._touched.update(row.id for row in self._waiting.outside(run, place))
-
-    def _touch_asking(self, likeness: Likeness) -> None:
-        self._ordered.pop(likeness, None)
-        self._touched |= self._asking.get(likeness, set())
 
     def _in_order(self, likeness: Likeness) -> list[Answered]:
         ordered = self._ordered.get(likeness)
