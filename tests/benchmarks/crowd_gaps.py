@@ -3,9 +3,9 @@
 
     python tests/benchmarks/crowd_gaps.py [--rows N] [--limit MS]
 
-Runs the whole window offscreen on rows made by hand, with a timer of 5 ms in its thread. Printed per
-act: how long until it is done, and the longest gap between two beats, beside that of a quiet window
-in the same run. Each act is done five times; the medians of both are held against --limit (50 ms).
+Runs the whole window offscreen on rows made by hand, with a timer of 5 ms in its thread. Printed
+per act: how long until it is done, and the longest gap between two beats, beside that of a quiet
+window in the same run. Each act is done five times; the medians of both are held against --limit (50 ms).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class MainWindow(QMainWindow):
         self.first_steps = FirstSteps(self, bridge, tasks)
         self.desk = SettingsDesk(self, bridge, look, tasks, self.model)
         self.colleagues = Colleagues(bridge, tasks, self)
-        self.model.skipped = self.colleagues.read_by_others
+        self.colleagues.serve(self.model)
         self.attention = Attention(
             waiting=lambda: self.model.rows_in(Section.WAITING),
             attended=lambda: (
@@ -153,6 +153,7 @@ class MainWindow(QMainWindow):
             panes=self.panes,
             flow=self.flow,
             rescope=self._rescope,
+            tell=self.status.say,
         )
         self.panes.narrowed.connect(self.go.narrowed)
         self.top.sections.toggled.connect(lambda on: self.panes.turn(sections=on))
@@ -184,7 +185,7 @@ class MainWindow(QMainWindow):
             self.status,
             self.trouble,
             settings=lambda: self._bridge.settings,
-            chosen=self.table.selected_ids,
+            chosen=lambda: () if self.history.shown else self.table.selected_ids(),
             demo=self._demo,
             parent=self,
         )
@@ -377,6 +378,7 @@ class MainWindow(QMainWindow):
 
     def _tell_colleagues(self) -> None:
         """Say to colleagues what is read here, and here what they read."""
+        self.colleagues.watch(on=self.isVisible() and not self.isMinimized())
         row = self.flow.view.row
         self.colleagues.tell(row if self.on_screen() else None)
         told = "" if row is None else self.colleagues.sentence(row.id)

@@ -7,14 +7,18 @@ import sys
 from typing import cast
 
 import pytest
+from PySide6.QtCore import Qt
 
 from lineclear.core.ledger import presence
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.presence import Reader
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.frame.colleagues import Colleagues, named
+from lineclear.ui.queue import cells
+from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.row_table import Role
 from lineclear.ui.tasks import Tasks
-from tests.ui.sample import ask_for
+from tests.ui.sample import a_row, ask_for
 
 BOB = """
 import sys
@@ -129,3 +133,80 @@ async def test_others_see_what_is_read_here(inbox, source, until):
     assert seen_by_another(source) == [aid]
     inbox.hide()
     await until(lambda: not list(reading.rglob(presence.READING)), "nothing is read any more")
+
+
+# --- In the table ---------------------------------------------------------------------------------
+
+
+async def test_a_row_that_somebody_reads_is_marked_and_told_to_screen_readers(
+    inbox, source, until, bob
+):
+    aid = ask_for(source).shown.aid
+    await until(lambda: inbox.model.row(aid), "the row")
+    cell = inbox.model.index(inbox.model.position(aid), Column.ARGUMENTS)
+    repainted = []
+    inbox.model.dataChanged.connect(lambda first, *_: repainted.append(first.row()))
+    bob("Bob", aid)
+    inbox.colleagues.look()
+    await until(lambda: cell.data(Role.READER) == "you, elsewhere", "the mark")
+    assert repainted
+    assert "you, elsewhere" in cell.data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+@pytest.mark.parametrize(
+    "seen, mark",
+    [
+        ([(1, "Bob")], "Bob is reading"),
+        ([(1, "")], "uid {1} is reading"),
+        ([(1, "Bob\u202e")], "Bob\u27e6U+202E\u27e7 is reading"),
+        ([(1, "Bob"), (2, "Bob")], "Bob and 1 other read"),
+        ([(0, "root"), (1, "Bob")], "Bob is reading"),
+        ([(0, "a"), (0, "b")], "you, elsewhere"),
+    ],
+)
+async def test_a_mark_is_short_and_escaped(seen, mark, qtbot, until):
+    mine = folders.user_id()
+    bridge = SeenBy(*(Reader(mine + more, name, "call") for more, name in seen))
+    tasks = Tasks(asyncio.get_running_loop())
+    colleagues = Colleagues(cast("Bridge", bridge), tasks)
+    told: list[list[str]] = []
+    colleagues.changed.connect(told.append)
+    colleagues.look()
+    await until(lambda: colleagues.read_by_others("call"), "the look")
+    assert colleagues.mark("call") == mark.format(mine, mine + 1)
+    assert colleagues.mark("other") == ""
+    assert told == [["call"]]
+    await tasks.close()
+
+
+def test_what_somebody_reads_is_one_of_at_most_two_marks():
+    row = a_row(1, warnings=("invisible", "first_time"))
+    marks = [label for label, _level in cells.chips(row, 2, "Bob is reading")]
+    assert marks == ["hidden", "Bob is reading"]
+
+
+async def test_the_next_call_says_why_it_goes_nowhere(inbox, source, until):
+    first, second = (ask_for(source, name).shown.aid for name in ("one", "two"))
+    await until(lambda: inbox.model.rowCount() == 2, "the rows")
+    inbox.table.choose(first)
+    inbox.model.skipped = lambda row_id: row_id == second
+    inbox.go.next_waiting()
+    assert inbox.table.current_id == first
+    said = inbox.status.totals.text()
+    assert said == "The other call that waits here is being read elsewhere."
+    inbox.overview.show_totals()
+    assert inbox.status.totals.text() == said
+    inbox.filter.setText("agent:one")
+    await until(lambda: inbox.model.rowCount() == 1, "the filter")
+    inbox.go.next_waiting()
+    assert inbox.status.totals.text() == "No other call waits here."
+
+
+async def test_colleagues_are_asked_only_while_somebody_could_see_it(inbox, until, monkeypatch):
+    await until(inbox.colleagues._timer.isActive, "the looks")
+    inbox.hide()
+    await until(lambda: not inbox.colleagues._timer.isActive(), "no looks while it is hidden")
+    inbox.show()
+    await until(inbox.colleagues._timer.isActive, "the looks again")
+    inbox.showMinimized()
+    await until(lambda: not inbox.colleagues._timer.isActive(), "no looks while it is minimised")

@@ -9,10 +9,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lineclear.language import _
 from lineclear.ui import theme
+from lineclear.ui.announcing import announce
 from lineclear.ui.labels import ElidedLabel, PlainLabel
 from lineclear.ui.queue.filter_line import FilterLine
 
 CALM_AGAIN_MS = 250
+SAID_MS = 5_000
+"""How long what is said for a moment stands in the status line."""
 
 
 class TopBar(QWidget):
@@ -94,6 +97,23 @@ class StatusLine(QWidget):
         # As high with a word in it as without: the decision bar above never moves.
         high = max(each.sizeHint().height() for each in (self.held, self.totals, self.watching))
         self.setFixedHeight(high + 10)
+        self._told = ""
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(SAID_MS)
+        self._again.timeout.connect(lambda: self.totals.setText(self._told))
+
+    def show_totals(self, told: str) -> None:
+        """Show the totals, as soon as what is said there has been read."""
+        self._told = told
+        if not self._again.isActive():
+            self.totals.setText(told)
+
+    def say(self, told: str) -> None:
+        """Say something for a moment in the place of the totals, aloud too."""
+        self.totals.setText(told)
+        self._again.start()
+        announce(self.totals, told)
 
     def show_words(self, held: str, standing: str) -> None:
         """Say which words are not written yet and which stand; "" for none. Nothing moves."""

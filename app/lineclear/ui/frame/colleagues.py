@@ -10,9 +10,12 @@ from lineclear.core.ledger.presence import Reader
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.tasks import Tasks
 
 LOOK_MS = 2_000
+MARK_LIMIT = 14
+"""Characters of a name in a row."""
 YOU = _("you, in another window,")
 
 
@@ -34,10 +37,10 @@ class Colleagues(QObject):
     """Advice only: no decision depends on it.
 
     Signals:
-        changed: somebody else began or stopped reading something.
+        changed(list): ids of calls that somebody else began or stopped reading.
     """
 
-    changed = Signal()
+    changed = Signal(list)
 
     def __init__(self, bridge: Bridge, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +52,11 @@ class Colleagues(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self.look)
-        self._timer.start()
+
+    def serve(self, queue: QueueModel) -> None:
+        """Mark in the queue what others read, and let it be skipped."""
+        queue.skipped, queue.reader = self.read_by_others, self.mark
+        self.changed.connect(queue.readers_changed)
 
     def tell(self, row: Row | None) -> None:
         """Say what is being read in this window; None: nothing, or nobody is before it."""
@@ -63,6 +70,14 @@ class Colleagues(QObject):
         self._told = ""
         self._bridge.tell_reading(None)
 
+    def watch(self, *, on: bool) -> None:
+        """Ask again and again, or not while nobody could see the answer."""
+        if on and not self._timer.isActive():
+            self._timer.start()
+            self.look()
+        elif not on:
+            self._timer.stop()
+
     def look(self) -> None:
         """Ask what the others read, away from the window's thread."""
         if not self._looking:
@@ -74,9 +89,10 @@ class Colleagues(QObject):
             found = await self._bridge.readers()
         finally:
             self._looking = False
-        if found != self._readers:
-            self._readers = found
-            self.changed.emit()
+        before, self._readers = self._readers, found
+        other = [call for call in {**before, **found} if before.get(call) != found.get(call)]
+        if other:
+            self.changed.emit(other)
 
     def read_by_others(self, row_id: str) -> bool:
         """Whether a colleague has this call before them."""
@@ -99,6 +115,20 @@ class Colleagues(QObject):
         if len(names) == 2:
             return _("{name} and {other} are reading this").format(name=names[0], other=names[1])
         return _("{name} is reading this").format(name=names[0])
+
+    def mark(self, row_id: str) -> str:
+        """The same in a row of the table; whose name it is, is told where the call is read."""
+        seen = self._readers.get(row_id, ())
+        others = [one for one in seen if not _is_me(one)]
+        if not others:
+            return _("you, elsewhere") if seen else ""
+        name = words.name(others[0].name, "", MARK_LIMIT) or named(others[0])
+        more = len({named(one) for one in others}) - 1
+        if more:
+            return counted(
+                "{name} and {n} other read", "{name} and {n} others read", more, name=name
+            )
+        return _("{name} is reading").format(name=name)
 
     def _names(self, row_id: str) -> list[str]:
         """Who reads it, each once, others before this very user.

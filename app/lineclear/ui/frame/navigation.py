@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.language import _, counted
 from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.frame.bars import TopBar
 from lineclear.ui.frame.finding import Finder
@@ -36,8 +37,9 @@ class Navigation:
         panes: Panes,
         flow: DecisionFlow,
         rescope: Callable[[], None],
+        tell: Callable[[str], None],
     ) -> None:
-        """RESCOPE lists what section, folder and filter ask for now."""
+        """RESCOPE lists what section, folder and filter ask for; TELL says why nothing moved."""
         self._model = model
         self._sidebar = sidebar
         self._table = table
@@ -47,6 +49,7 @@ class Navigation:
         self._panes = panes
         self._flow = flow
         self._rescope = rescope
+        self._tell = tell
 
     @property
     def rows(self) -> QueueView | RowView:
@@ -77,7 +80,19 @@ class Navigation:
 
     def next_waiting(self) -> None:
         """Go to the next call that waits."""
-        row_id = self._model.next_waiting(self._table.current_id or None)
+        here = self._table.current_id
+        row_id = self._model.next_waiting(here or None)
+        if row_id is None or row_id == here:
+            read = self._model.waiting_read(here)
+            self._tell(
+                counted(
+                    "The other call that waits here is being read elsewhere.",
+                    "All {n} other calls that wait here are being read elsewhere.",
+                    read,
+                )
+                if read
+                else _("No other call waits here.")
+            )
         if row_id is not None:
             self.to(row_id)
             self._table.setFocus(Qt.FocusReason.OtherFocusReason)

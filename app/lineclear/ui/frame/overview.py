@@ -99,13 +99,11 @@ class Overview(QObject):
 
     def show_totals(self) -> None:
         """Show the totals of the selection, else of all that waits."""
-        chosen = self._chosen()
-        if len(chosen) > 1:
-            rows = [row for row_id in chosen if (row := self._model.row(row_id)) is not None]
-            told = total(rows).sentence(SELECTED)
-        else:
-            told = self._waiting.sentence(WAITING)
-        self._status.totals.setText(told)
+        rows = [row for row_id in self._chosen() if (row := self._model.row_here(row_id))]
+        several = len(rows) > 1
+        self._status.show_totals(
+            total(rows).sentence(SELECTED) if several else self._waiting.sentence(WAITING)
+        )
         self._status.watching.setText(
             counted("watching {n} folder", "watching {n} folders", self._folders())
             if self.complete

@@ -163,8 +163,8 @@ def _plain(value: Json, limit: int) -> str:
     return " ".join(found)
 
 
-def chips(row: Row, differs: int | None = None) -> list[tuple[str, Level]]:
-    """At most two marks of a row with their levels, the strongest first.
+def chips(row: Row, differs: int | None = None, reader: str = "") -> list[tuple[str, Level]]:
+    """At most two marks of a row with their levels, the strongest first, who reads it last.
 
     DIFFERS is how many fields differ from the last approved call of this tool by this agent.
     """
@@ -173,7 +173,8 @@ def chips(row: Row, differs: int | None = None) -> list[tuple[str, Level]]:
         found.append((counted("{n} differs", "{n} differ", differs), Level.NOTE))
     if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
         found.append((_("foreign"), Level.NOTE))
-    return sorted(found, key=lambda chip: -chip[1])[:2]
+    found.sort(key=lambda chip: -chip[1])
+    return [*found[:1], (reader, Level.NOTE)] if reader else found[:2]
 
 
 def text(row: Row, column: int, now: datetime) -> str:

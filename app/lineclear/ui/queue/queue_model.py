@@ -73,6 +73,11 @@ class QueueModel(RowTable):
         slot = self._known.index.slots.get(row_id)
         return None if slot is None or slot in self._gone else self._known.row_at(slot)
 
+    def row_here(self, row_id: str) -> Row | None:
+        """The same, but only of what belongs to the section shown: no tombstone."""
+        slot = self._known.index.slots.get(row_id)
+        return None if slot in self._tombstones else self.row(row_id)
+
     def counts(self) -> dict[Section, int]:
         """How many rows each section holds."""
         return self._known.counts()
@@ -121,6 +126,13 @@ class QueueModel(RowTable):
                 return row_id
         return None
 
+    def waiting_read(self, but: str) -> int:
+        """How many listed calls wait and are skipped, BUT for one."""
+        slots = (slot for slot in self._order.slots if slot not in self._tombstones)
+        waiting = (slot for slot in slots if self._known.section_at(slot) is Section.WAITING)
+        ids = self._known.index.ids
+        return sum(ids[slot] != but and self.skipped(ids[slot]) for slot in waiting)
+
     def held_moves(self) -> list[Group]:
         """The groups that rows wait to go over to, behind the pill."""
         now = self._now()
@@ -134,6 +146,12 @@ class QueueModel(RowTable):
         if slot is not None and slot not in self._seen:
             self._seen.add(slot)
             self._repaint(slot)
+
+    def readers_changed(self, row_ids: Iterable[str]) -> None:
+        """Others began or stopped reading these calls."""
+        for slot in map(self._known.index.slots.get, row_ids):
+            if slot is not None:
+                self._repaint(slot)
 
     def set_scope(self, scope: Scope) -> None:
         """List other rows; what stays listed keeps its place and selection.

@@ -343,9 +343,11 @@ class RowDelegate(QStyledItemDelegate):
         fitting: list[tuple[str, Level, int]] = []
         room = content.width()
         # The strongest first: where only one fits, it is that one.
-        for label, level in cells.chips(row, index.data(Role.DIFFERS)):
+        reader = index.data(Role.READER)
+        for label, level in cells.chips(row, index.data(Role.DIFFERS), reader):
             width = metrics.horizontalAdvance(label) + 12
-            kept = least if level >= Level.STOP else min(wanted, _KEPT_BY_OTHERS)
+            loud = level >= Level.STOP or label == reader
+            kept = least if loud else min(wanted, _KEPT_BY_OTHERS)
             if room - width >= kept:
                 fitting.append((label, level, width))
                 room -= width + 4

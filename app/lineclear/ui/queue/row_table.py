@@ -45,6 +45,7 @@ class Role(IntEnum):
     DIFFERS = Qt.ItemDataRole.UserRole + 4
     SNOOZED = Qt.ItemDataRole.UserRole + 5
     CHANGED = Qt.ItemDataRole.UserRole + 6
+    READER = Qt.ItemDataRole.UserRole + 7
 
 
 class RowTable(QAbstractTableModel):
@@ -76,6 +77,8 @@ class RowTable(QAbstractTableModel):
         """How many fields differ from the last approved call of this tool by this agent."""
         self.changed: Callable[[Row], tuple[str, ...]] = lambda _row: ()
         """In which arguments those fields are."""
+        self.reader: Callable[[str], str] = lambda _id: ""
+        """Who else reads a call now, in two words; "" for nobody."""
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802
         """How many rows are listed."""
@@ -102,10 +105,8 @@ class RowTable(QAbstractTableModel):
             return slot in self._tombstones
         if role == Role.SNOOZED:
             return self._known.section_at(slot) is Section.SNOOZED
-        if role == Role.DIFFERS:
-            return self.differs(self._known.row_at(slot))
-        if role == Role.CHANGED:
-            return self.changed(self._known.row_at(slot))
+        if role in (Role.DIFFERS, Role.CHANGED, Role.READER):
+            return self._beside(self._known.row_at(slot), role)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -113,6 +114,12 @@ class RowTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(slot, index.column())
         return None
+
+    def _beside(self, row: Row, role: int) -> Any:
+        """What others know of a row."""
+        if role == Role.READER:
+            return self.reader(row.id)
+        return self.differs(row) if role == Role.DIFFERS else self.changed(row)
 
     def headerData(  # noqa: N802
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -150,7 +157,8 @@ class RowTable(QAbstractTableModel):
         text = f"{self._heading(column)}: {self._text(slot, column) or _('none')}"
         row = self._known.row_at(slot)
         if column == Column.ARGUMENTS:
-            marks = [label for label, _level in cells.chips(row, self.differs(row))]
+            chips = cells.chips(row, self.differs(row), self.reader(row.id))
+            marks = [label for label, _level in chips]
             return (
                 _("{text}. Marked: {marks}").format(text=text, marks=", ".join(marks))
                 if marks
