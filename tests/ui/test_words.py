@@ -482,6 +482,21 @@ def test_a_decision_that_nobody_gets_says_why(code):
     assert stands(row) == reason
 
 
+def test_an_approval_of_a_run_that_was_taken_back_says_what_is_asked_anew():
+    known = {"state": State.DONE, "outcome": "withdrawn", "closed": True, "ended_at": NOW}
+    ours = a_row(1, seq=1, **known)
+    theirs = replace(ours, system="starweaver", seq=None, item="call_1")
+    assert stands(ours) == f"Withdrawn at {at(0)}."
+    assert stands(theirs) == f"Taken back at {at(0)}: all calls of its run are asked anew."
+    assert stands(replace(theirs, item="")) == f"Taken back at {at(0)}: it is asked anew."
+
+
+def test_too_long_arguments_are_changed_by_a_whole_command():
+    row = a_row(1, store=Path("/srv/a b/1"))
+    command = f"lineclear modify {row.id[:8]} --arguments-file FILE --source '/srv/a b/1'"
+    assert offers.too_long(row).endswith(f"; use: `{command}`")
+
+
 def test_an_unknown_time_is_said_in_a_whole_sentence():
     epoch, ahead = datetime(1970, 1, 1, tzinfo=UTC), NOW + timedelta(days=1)
     facts = [words.header_facts(a_row(1, asked_at=at), NOW) for at in (epoch, ahead)]

@@ -360,7 +360,7 @@ class DecisionFlow(QObject):
         if not self._offer.modify or self.view.prepared is None or self._busy or self.view.frozen:
             return
         if not self.view.prepared.editable:
-            self.hint(_("These arguments are too long to edit here; use: lineclear modify"))
+            self.hint(offers.too_long(self.view.prepared.detail.row))
             return
         prepared, shown = self.view.prepared, self.view.prepared.detail.shown
         schema = None if shown is None or shown.block is None else shown.block.tool_schema

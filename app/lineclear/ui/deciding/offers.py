@@ -15,6 +15,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.startable import asked_for_word, words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.core.typed_commands import on_call
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.deciding.arming import Act, Need, Readiness
@@ -122,6 +123,13 @@ def noted(offer: Offer, note: str) -> Offer:
         return offer
     said = _("Your note goes with it: \u201c{note}\u201d.").format(note=visible_line(note, 60))
     return replace(offer, sentence=f"{offer.sentence} {said}".strip())
+
+
+def too_long(row: Row) -> str:
+    """Why arguments are not edited here, and with which command they are."""
+    file = "--arguments-file FILE"
+    command = on_call("modify", row.id[:8], file, folders=(row.store,))
+    return _("These arguments are too long to edit here; use: `{command}`").format(command=command)
 
 
 def denying(row: Row) -> str:

@@ -188,6 +188,12 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
             if preview
             else _("Settled by hand.")
         )
+    if row.outcome == "withdrawn" and row.seq is None:
+        # Only a taking back ends a call of another program so.
+        at = _at(row.ended_at, now)
+        if row.item:
+            return _("Taken back{at}: all calls of its run are asked anew.").format(at=at)
+        return _("Taken back{at}: it is asked anew.").format(at=at)
     return f"{words.state_word(row)}{_at(row.ended_at, now)}."
 
 
