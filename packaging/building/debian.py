@@ -79,7 +79,7 @@ def copyright_file() -> str:
     """What Debian wants to know of the licences."""
     return (
         "Lineclear: the desktop approval inbox for operators of AI agents.\n\n"
-        f"Copyright {identity.changed_on()[:4]} the {identity.TITLE} developers\n\n"
+        f"Copyright {identity.changed_on()[:4]} {identity.PUBLISHER}\n\n"
         "License: Apache-2.0. On Debian systems the full text is in\n"
         "/usr/share/common-licenses/Apache-2.0.\n\n"
         "The programs bring Python, Qt and other libraries under their own licences, which are in\n"

@@ -16,10 +16,19 @@ NAME = "lineclear"
 TITLE = "Lineclear"
 WINDOW = "lineclear-inbox"
 COMMAND = "lineclear"
+PUBLISHER = "The Lineclear developers"
+"""Who stands in the packages as the one who made the program."""
+
+# The publisher sets these two, here, before the first release; RELEASING.md says why.
 APP_ID = "io.github.lineclear.Lineclear"
-"""The name of the program among all programs: AppStream's component and macOS' bundle."""
-MAINTAINER = "The Lineclear developers <packages@lineclear.invalid>"
+"""The name of the program among all programs: AppStream's component, macOS' bundle, and what
+Windows groups windows by. A later change makes another program of it."""
+MAINTAINER = f"{PUBLISHER} <packages@lineclear.invalid>"
 """What Debian's packages must name; a distributor sets $DEBFULLNAME and $DEBEMAIL."""
+
+_PLACEHOLDER_ID = "io.github.lineclear.Lineclear"
+_NOBODYS = ".invalid>"
+"""How an address ends that nobody can have (RFC 2606)."""
 
 
 def project() -> dict[str, object]:
@@ -43,6 +52,21 @@ def maintainer() -> str:
     """Who answers for the package, as `Name <address>`."""
     name, address = os.environ.get("DEBFULLNAME"), os.environ.get("DEBEMAIL")
     return f"{name} <{address}>" if name and address else MAINTAINER
+
+
+def unsettled() -> list[str]:
+    """What the publisher has not set yet and a public release needs, as sentences."""
+    found = []
+    if APP_ID == _PLACEHOLDER_ID:
+        found.append(
+            f"{APP_ID} stands for the program's own identifier (APP_ID in building/identity.py)."
+        )
+    if maintainer().endswith(_NOBODYS):
+        found.append(
+            f"{maintainer()} stands for the maintainer's own address (MAINTAINER in"
+            " building/identity.py, or $DEBFULLNAME and $DEBEMAIL)."
+        )
+    return found
 
 
 def changed_at() -> int:

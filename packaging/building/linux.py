@@ -17,6 +17,7 @@ def metainfo() -> str:
     told = notes.of(version, identity.ROOT / "CHANGELOG.md")
     known = {
         "APP_ID": identity.APP_ID,
+        "PUBLISHER": escape(identity.PUBLISHER),
         "SUMMARY": escape(identity.summary()),
         "LICENSE": escape(str(identity.project()["license"])),
         "VERSION": escape(version),

@@ -15,7 +15,7 @@ APP = f"{identity.TITLE}.app"
 
 
 def info() -> dict[str, Any]:
-    """The bundle's Info.plist: what stands in the file, with name and version."""
+    """The bundle's Info.plist: what stands in the file, with who it is and its version."""
     known: dict[str, Any] = plistlib.loads((FILES / "Info.plist").read_bytes())
     version = identity.version()
     return {
@@ -26,6 +26,7 @@ def info() -> dict[str, Any]:
         "CFBundleExecutable": identity.WINDOW,
         "CFBundleShortVersionString": version,
         "CFBundleVersion": version,
+        "NSHumanReadableCopyright": f"{identity.PUBLISHER}. {identity.project()['license']}",
     }
 
 

@@ -24,6 +24,8 @@ class Report:
     files: list[Path] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """What could not be made or tried here, each with the reason."""
+    unsettled: list[str] = field(default_factory=identity.unsettled)
+    """What the publisher has to set before the first release."""
 
     def excesses(self) -> list[str]:
         """Which figures are over their limits, as sentences."""
@@ -54,6 +56,7 @@ class Report:
             },
             "over_the_limit": self.excesses(),
             "left_out": self.left_out,
+            "to_be_set_before_a_release": self.unsettled,
             "files": {
                 path.name: {"bytes": path.stat().st_size, "sha256": archive.sha256(path)}
                 for path in sorted(self.files)
@@ -73,5 +76,6 @@ class Report:
             *("| file | bytes |", "| --- | --- |", *made, ""),
             *(f"Over the limit: {told}" for told in self.excesses()),
             *(f"Left out: {told}" for told in self.left_out),
+            *(f"To be set before a release: {told}" for told in self.unsettled),
         ]
         (output / "REPORT.md").write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")

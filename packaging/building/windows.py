@@ -26,11 +26,11 @@ def version_resource(program: str, description: str) -> str:
     version = identity.version()
     numbers = four_numbers(version)
     strings = {
-        "CompanyName": "The Lineclear developers",
+        "CompanyName": identity.PUBLISHER,
         "FileDescription": description,
         "FileVersion": version,
         "InternalName": program,
-        "LegalCopyright": "The Lineclear developers. Apache-2.0",
+        "LegalCopyright": f"{identity.PUBLISHER}. {identity.project()['license']}",
         "OriginalFilename": f"{program}.exe",
         "ProductName": identity.TITLE,
         "ProductVersion": version,
@@ -67,6 +67,8 @@ def installer_command(iscc: str, output: Path, bundle: Path, icons: Path) -> lis
         "/Qp",
         f"/DAppVersion={identity.version()}",
         f"/DFileVersion={'.'.join(map(str, four_numbers(identity.version())))}",
+        f"/DPublisher={identity.PUBLISHER}",
+        f"/DAppUserModel={identity.APP_ID}",
         f"/DBundle={bundle}",
         f"/DIcon={icons / 'lineclear.ico'}",
         f"/O{output}",

@@ -1,10 +1,10 @@
 ; Inno Setup 6: installs Lineclear for one person, without an administrator.
 ;
-; packaging/build.py compiles it and defines AppVersion, FileVersion, Bundle (the folder of the two
-; programs) and Icon. Not tested on Windows yet.
+; packaging/build.py compiles it and defines AppVersion, FileVersion, Publisher, AppUserModel, Bundle
+; (the folder of the two programs) and Icon. Not tested on Windows yet.
 
 #ifndef AppVersion
-  #error Run packaging/build.py: it defines AppVersion, FileVersion, Bundle and Icon.
+  #error Run packaging/build.py: it defines all that this script needs.
 #endif
 
 [Setup]
@@ -13,7 +13,7 @@ AppId={{8E0B6D5A-3F0C-4E1B-9C55-6C1D1B7E52A4}
 AppName=Lineclear
 AppVersion={#AppVersion}
 AppVerName=Lineclear {#AppVersion}
-AppPublisher=The Lineclear developers
+AppPublisher={#Publisher}
 VersionInfoVersion={#FileVersion}
 DefaultDirName={autopf}\Lineclear
 DefaultGroupName=Lineclear
@@ -48,9 +48,9 @@ Type: filesandordirs; Name: "{app}\licenses"
 Source: "{#Bundle}\*"; DestDir: "{app}"; Flags: ignoreversion recursesubdirs createallsubdirs
 
 [Icons]
-Name: "{autoprograms}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "io.github.lineclear.Lineclear"
-Name: "{autodesktop}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "io.github.lineclear.Lineclear"; Tasks: desktopicon
-Name: "{autostartup}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "io.github.lineclear.Lineclear"; Tasks: autostart
+Name: "{autoprograms}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "{#AppUserModel}"
+Name: "{autodesktop}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "{#AppUserModel}"; Tasks: desktopicon
+Name: "{autostartup}\Lineclear"; Filename: "{app}\lineclear-inbox.exe"; AppUserModelID: "{#AppUserModel}"; Tasks: autostart
 
 [Run]
 Filename: "{app}\lineclear-inbox.exe"; Description: "{cm:LaunchProgram,Lineclear}"; Flags: nowait postinstall skipifsilent

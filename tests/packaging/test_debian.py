@@ -114,6 +114,8 @@ def test_it_holds_what_belongs_on_a_desktop_and_nothing_that_starts_by_itself(pa
     assert {owner for _, owner in entries.values()} == {"root/root"}
     modes = {mode for mode, _ in entries.values()}
     assert modes == {"drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"}
+    from building import identity
+
     for wanted in (
         "./usr/bin/lineclear",
         "./usr/bin/lineclear-inbox",
@@ -121,7 +123,7 @@ def test_it_holds_what_belongs_on_a_desktop_and_nothing_that_starts_by_itself(pa
         "./usr/share/icons/hicolor/48x48/apps/lineclear.png",
         "./usr/share/icons/hicolor/scalable/apps/lineclear.svg",
         "./usr/share/icons/hicolor/symbolic/apps/lineclear-symbolic.svg",
-        "./usr/share/metainfo/io.github.lineclear.Lineclear.metainfo.xml",
+        f"./usr/share/metainfo/{identity.APP_ID}.metainfo.xml",
         "./usr/share/lineclear/autostart/lineclear.desktop",
         "./usr/share/doc/lineclear/copyright",
         "./usr/share/doc/lineclear/changelog.gz",

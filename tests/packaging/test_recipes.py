@@ -172,6 +172,7 @@ def test_on_macos_the_bundle_starts_the_window_and_says_who_it_is(on, drawn_icon
     assert told["CFBundleShortVersionString"] == told["CFBundleVersion"] == identity.version()
     assert told["NSHighResolutionCapable"] is True
     assert told["LSMinimumSystemVersion"] == "13.0"
+    assert told["NSHumanReadableCopyright"] == f"{identity.PUBLISHER}. Apache-2.0"
 
 
 @pytest.mark.parametrize("identity", [None, "Developer ID Application: Example"])
@@ -255,13 +256,11 @@ def test_the_installer_is_for_one_person_and_never_loses_its_id(script):
 
 
 def test_the_installer_makes_a_menu_entry_and_starts_at_sign_in_only_when_asked(script):
-    from building import identity
-
     icons = {entry["Name"]: entry for entry in script.entries["Icons"]}
     assert "Tasks" not in icons[r"{autoprograms}\Lineclear"]
     assert icons[r"{autostartup}\Lineclear"]["Tasks"] == "autostart"
     assert {entry["Filename"] for entry in icons.values()} == {r"{app}\lineclear-inbox.exe"}
-    assert {entry["AppUserModelID"] for entry in icons.values()} == {identity.APP_ID}
+    assert {entry["AppUserModelID"] for entry in icons.values()} == {"{#AppUserModel}"}
     tasks = {entry["Name"]: entry for entry in script.entries["Tasks"]}
     assert {entry["Tasks"] for entry in icons.values() if "Tasks" in entry} == set(tasks)
     assert all(entry["Flags"] == "unchecked" for entry in tasks.values())
@@ -277,8 +276,11 @@ def test_the_installer_installs_the_folder_that_the_build_gives_it(script, tmp_p
     assert command[-1] == str(ROOT / "packaging" / "windows" / "lineclear.iss")
     given = {word[2:].partition("=")[0] for word in command if word.startswith("/D")}
     used = set(re.findall(r"\{#(\w+)\}", Path(command[-1]).read_text()))
-    assert used == given == {"AppVersion", "FileVersion", "Bundle", "Icon"}
+    own = {"Publisher", "AppUserModel"}
+    assert used == given == {"AppVersion", "FileVersion", "Bundle", "Icon"} | own
     assert f"/DAppVersion={identity.version()}" in command
+    assert f"/DAppUserModel={identity.APP_ID}" in command
+    assert script.setup["AppPublisher"] == "{#Publisher}"
     assert script.setup["OutputBaseFilename"] == "lineclear-{#AppVersion}-windows-setup"
 
 
