@@ -192,10 +192,13 @@ def test_other_checkpoints_of_a_run_are_named(tmp_path):
         wait_for(lambda: [row["tool"] for row in listed("--source", tmp_path)] == ["restart"])
         text = shown(tmp_path)
         told = json.loads(shown(tmp_path, "--json"))
+        (loop,) = (tmp_path / "bot").rglob("id_*.json")
+        loop.write_bytes(b"{")
+        torn = shown(tmp_path)
+        torn_json = json.loads(shown(tmp_path, "--json"))
     finally:
         process.kill()
         process.wait()
-    (loop,) = (tmp_path / "bot").rglob("id_*.json")
     (execution,) = (tmp_path / "bot").glob("*.checkpoint.json")
     assert "Other checkpoints of this run\n" in text
     assert f"; {loop}\n" in text
@@ -205,6 +208,12 @@ def test_other_checkpoints_of_a_run_are_named(tmp_path):
         str(execution): ("starweaver", 2),
     }
     assert {one["status"] for one in told["others"]} == {None, "waiting"}
+    assert told["others_unread"] == []
+    # Never left out in silence.
+    (unread,) = torn_json["others_unread"]
+    assert (unread["path"], unread["reason_code"]) == (str(loop), "not_json")
+    assert f"  Unreadable [not_json]: {unread['reason']}; {loop}\n" in torn
+    assert [one["system"] for one in torn_json["others"]] == ["starweaver"]
 
 
 def test_a_waiting_call_is_shown_with_its_reason_and_its_conversation(tmp_path):

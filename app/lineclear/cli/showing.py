@@ -17,8 +17,8 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.answered import told as told_before
-from lineclear.core.inbox.rows import Detail, Row, path_text, row_json
+from lineclear.core.inbox.answered import told_shortly
+from lineclear.core.inbox.rows import Detail, Row, Unread, path_text, row_json
 from lineclear.core.ledger.records import format_instant
 from lineclear.core.ledger.store import Shown
 
@@ -66,6 +66,10 @@ def detail_json(detail: Detail) -> dict[str, Any]:
         "ended_at": None if row.ended_at is None else format_instant(row.ended_at),
         "lapses_at": None if row.lapses_at is None else format_instant(row.lapses_at),
         "others": [_other_json(other) for other in detail.others],
+        "others_unread": [
+            {"path": path_text(one.path), "reason_code": one.code, "reason": one.sentence}
+            for one in detail.unread
+        ],
         "launches": [launch.model_dump(exclude_unset=True) for launch in detail.launches],
     }
 
@@ -126,9 +130,8 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
         text = f"{wording.warning_sentence(code, row)} [{code}]"
         terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))
     if row.answered is not None:
-        terminal.say(
-            "Before     ", Styled(visible_line(told_before(row.answered, here=row.store)), "care")
-        )
+        before = told_shortly(row.answered, here=row.store)
+        terminal.say("Before     ", Styled(visible_line(f"answered {before}"), "care"))
     _print_call(detail, terminal)
     _print_file(detail, terminal)
 
@@ -197,7 +200,8 @@ def _print_call(detail: Detail, terminal: Terminal) -> None:
             heading = f"Step {number} of {len(checkpoint.steps)}: {visible_line(step.tool)}"
             shown = [*_argument_lines(step.tool_input), "→", *_text_lines(step.observation)]
             _print_section(terminal, heading, shown)
-    _print_section(terminal, "Other checkpoints of this run", list(map(_other, detail.others)))
+    others = [*map(_other, detail.others), *map(_unread, detail.unread)]
+    _print_section(terminal, "Other checkpoints of this run", others)
     result = detail.result or row.preview
     # Why an agent refused a decision stands in the state's line.
     if result and row.outcome != "refused":
@@ -209,6 +213,11 @@ def _other(other: Shown) -> str:
     stood = "" if position is None else f": {wording.position_words(position)}"
     where = "" if other.path is None else f"; {visible_line(path_text(other.path))}"
     return f"{FORMATS[other.checkpoint.system].noun}{stood}{where}"
+
+
+def _unread(one: Unread) -> str:
+    where = visible_line(path_text(one.path))
+    return f"Unreadable [{one.code}]: {visible_line(one.sentence)}; {where}"
 
 
 def _print_run(terminal: Terminal, checkpoint: Checkpoint) -> None:
