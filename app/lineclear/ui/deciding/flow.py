@@ -28,7 +28,7 @@ from lineclear.ui.deciding.offers import Offer
 from lineclear.ui.deciding.spoken import Spoken
 from lineclear.ui.deciding.standing_word import StandingWord
 from lineclear.ui.deciding.undertaking import RESUMING, Undertaking
-from lineclear.ui.deciding.verdicts import Done, Verdicts, misfit_of, parsed_command
+from lineclear.ui.deciding.verdicts import ACTS, GIVEN, Done, Verdicts, misfit_of, parsed_command
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.reading import editors
@@ -53,21 +53,6 @@ class Several(Protocol):
 
     def open(self) -> None:
         """Compare what is selected."""
-
-
-_DONE = {
-    "approve": _("approved"),
-    "deny": _("denied"),
-    "modify": _("approved with changes"),
-    "result": _("answered"),
-}
-_NAMES = {
-    "approve": _("approve a call"),
-    "deny": _("deny a call"),
-    "modify": _("approve a call with changes"),
-    "result": _("answer a call"),
-}
-"""What is being done, as a failure of it is told."""
 
 
 class DecisionFlow(QObject):
@@ -426,8 +411,8 @@ class DecisionFlow(QObject):
         sight = self.sight.now()
         resume = self._offer.resumes and verdict.verdict == "approve"
         self._hold(
-            _NAMES[verdict.verdict],
-            _DONE[verdict.verdict],
+            ACTS[verdict.verdict],
+            GIVEN[verdict.verdict],
             origin,
             lambda prepared, row: self._verdicts.decide(
                 prepared.detail, row, verdict, origin, sight=sight, resume=resume

@@ -23,6 +23,22 @@ from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.offers import stop_codes
 
 
+GIVEN = {
+    "approve": _("approved"),
+    "deny": _("denied"),
+    "modify": _("approved with changes"),
+    "result": _("answered"),
+}
+"""A verdict as it is told of a call that has it."""
+ACTS = {
+    "approve": _("approve a call"),
+    "deny": _("deny a call"),
+    "modify": _("approve a call with changes"),
+    "result": _("answer a call"),
+}
+"""What is being done, as a failure of it is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """An act that succeeded."""
