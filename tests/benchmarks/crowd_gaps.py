@@ -5,7 +5,7 @@
 
 Runs the whole window offscreen on rows made by hand, with a timer of 5 ms in its thread. Printed
 per act: how long until it is done, and the longest gap between two beats, beside that of a quiet
-window in the same run. Each act is done five times; the medians of both are held against --limit (50 ms).
+window in the same run. Each act is done five times; the median gap is held against --limit (50 ms).
 """
 
 from __future__ import annotations

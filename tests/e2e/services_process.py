@@ -1,4 +1,4 @@
-"""Services of a desktop on a bus: notifications, screen saver, logind.
+"""Services of a desktop on a bus: notifications, screen saver, settings portal, logind.
 
 usage: services_process.py SOCKET SERVICE... [cap=CAPABILITY...]
 
@@ -15,7 +15,7 @@ import json
 import sys
 from typing import Any
 
-from dbus_fast import DBusError, Message, MessageType
+from dbus_fast import DBusError, Message, MessageType, Variant
 from dbus_fast.aio import MessageBus
 from dbus_fast.service import ServiceInterface, dbus_property, method, signal
 
@@ -82,6 +82,21 @@ class Notifications(ServiceInterface):
         return [number, reason]
 
 
+class Settings(ServiceInterface):
+    def __init__(self) -> None:
+        super().__init__("org.freedesktop.portal.Settings")
+        self.settings: dict[str, dict[str, Variant]] = {}
+
+    @method()
+    def ReadAll(self, spaces: "as") -> "a{sa{sv}}":
+        calls.append({"call": "ReadAll", "spaces": spaces})
+        return {space: keys for space, keys in self.settings.items() if space in spaces}
+
+    @signal()
+    def SettingChanged(self, space: str, key: str, value: Variant) -> "ssv":
+        return [space, key, value]
+
+
 class Saver(ServiceInterface):
     def __init__(self) -> None:
         super().__init__("org.freedesktop.ScreenSaver")
@@ -129,6 +144,7 @@ class Desktop:
     def __init__(self, capabilities: list[str]) -> None:
         self.notifications = Notifications(capabilities)
         self.saver = Saver()
+        self.portal = Settings()
         self.manager = LoginManager()
         self.session = LoginSession()
         self.clients: list[str] = []
@@ -139,6 +155,7 @@ class Desktop:
                 ("/org/freedesktop/Notifications", self.notifications)
             ],
             "org.freedesktop.ScreenSaver": [("/org/freedesktop/ScreenSaver", self.saver)],
+            "org.freedesktop.portal.Desktop": [("/org/freedesktop/portal/desktop", self.portal)],
             "org.freedesktop.login1": [
                 ("/org/freedesktop/login1", self.manager),
                 (SESSION, self.session),
@@ -171,6 +188,12 @@ class Desktop:
 
     def save_screen(self, active: bool) -> None:
         self.saver.ActiveChanged(active)
+
+    def set(self, space: str, key: str, signature: str, value: Any) -> None:
+        """Change a setting of the desktop."""
+        told = Variant(signature, value)
+        self.portal.settings.setdefault(space, {})[key] = told
+        self.portal.SettingChanged(space, key, told)
 
     def sleep(self, begins: bool) -> None:
         self.manager.PrepareForSleep(begins)

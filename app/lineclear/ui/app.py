@@ -25,7 +25,8 @@ from lineclear.core.places import absolute, home
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
-from lineclear.ui.desktop import single_instance
+from lineclear.ui.desktop import portal, single_instance
+from lineclear.ui.desktop.attention import bus_module
 from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.frame.window_state import read_state, write_state
 from lineclear.ui.settings import following
@@ -99,6 +100,7 @@ async def run(
         window.show()
         bridge.start()
         window.attention.start(tasks)
+        portal.follow(look, bus_module, tasks)
         collector = Collector(lambda: window.flow.arming.idle)
         if check is not None:
             tasks.start(check(window), name="check itself")
