@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lineclear.cli.advice import after_approval
 from lineclear.core.errors import NothingPending, Refusal
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.deciding import Origin, answer, decide, take_back
@@ -18,8 +19,9 @@ from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.decide import decide as ledger_decide
 from lineclear.core.ledger.decide import take_back as ledger_take_back
-from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.endings import bound_decision, this_person
 from lineclear.core.ledger.handover import hand_over
 from lineclear.core.ledger.records import Revocation, Revoked, new_nonce
 from lineclear.core.ledger.state import State
@@ -287,6 +289,30 @@ def test_whoever_puts_results_together_meanwhile_leaves_none(source):
         for thread in threads:
             thread.join()
         assert results_of_any_attempt(source) == []
+
+
+def test_a_call_whose_sibling_is_taken_back_while_it_is_decided_is_asked_anew(source):
+    left(source, wait_for_result=False)
+    settings = command(source, "-c", "")
+    say(settings, "call_1")
+    late, first = (read_detail(rows(settings)[item]) for item in ("call_2", "call_1"))
+    shown: Any = late.shown
+    take_back(first, settings)
+    with Store.open(shown.store) as store, pytest.raises(Refusal) as refused:
+        ledger_decide(store, shown, Verdict("approve"), this_person(), valid_for_s=900.0)
+    assert refused.value.code == "asked_anew"
+    # One who had looked just before still gets its decision in; it takes effect nowhere.
+    with Store.open(shown.store) as store:
+        fields: Any = {"now": read_now(), "valid_for_s": 900.0, "nonce": new_nonce()}
+        decision = bound_decision(store, shown, "approve", this_person(), native={}, **fields)
+        store.commit("request", None, shown.aid, shown.raw)
+        store.commit("decision", None, shown.aid, decision.encode())
+        assert hand_over(store, shown) is None
+    row = read_detail(late.row).row
+    assert (row.state, row.closed, row.reason_code) == (State.WITHDRAWN, True, "asked_anew")
+    told = "All calls of its run are asked anew, so nothing runs on this decision."
+    assert row.reason == told
+    assert after_approval(row) == f"{told} Decide them again: lineclear list"
 
 
 def test_a_call_that_runs_elsewhere_takes_an_answer_only(source):

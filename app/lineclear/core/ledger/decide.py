@@ -19,7 +19,12 @@ from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
-from lineclear.core.ledger.handover import hand_over, takes_together, void_results
+from lineclear.core.ledger.handover import (
+    hand_over,
+    is_asked_anew,
+    takes_together,
+    void_results,
+)
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
 from lineclear.core.ledger.records import (
@@ -74,7 +79,8 @@ def decide(
 
     BY must be the user of this process. Raises AlreadyDecided (with what stands; also when the
     request's time has run out), NotConfirmed, and Refusal: `store_moved`, `changed`, `gone` (the
-    bytes are not there any more), `clock`, `closed`, `no_call` (nothing to approve in it),
+    bytes are not there any more), `asked_anew` (another call of its run was taken back meanwhile),
+    `clock`, `closed`, `no_call` (nothing to approve in it),
     `unsupported` (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`,
     `not_writable`.
     """
@@ -276,6 +282,12 @@ def _look(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
     records = store.known_records(shown.seq, shown.aid)
     if records.outcome is not None or records.start is not None:
         raise Refusal(f"{_tool(shown)} is closed already.", code="closed")
+    if not store.native and is_asked_anew(store, shown):
+        raise Refusal(
+            "An approval of another call of its run was taken back, so all its calls are asked"
+            " anew; look at the new ones.",
+            code="asked_anew",
+        )
     if store.native:
         _refuse_changed_request(store, shown)
     else:

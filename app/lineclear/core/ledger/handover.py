@@ -127,6 +127,13 @@ def decided_beside(store: Store, shown: Shown) -> int:
     return sum(_decision(store, call) is not None for call in others)
 
 
+def is_asked_anew(store: Store, shown: Shown) -> bool:
+    """Tell whether a call counts only together with others of which one was taken back."""
+    if not takes_together(shown) or store.ledger_fd is None:
+        return False
+    return any(_taken_back(store, call) for call in siblings(shown))
+
+
 def void_results(store: Store, shown: Shown) -> None:
     """Take the results away that one of these calls is part of, after it was taken back.
 

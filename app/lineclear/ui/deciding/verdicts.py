@@ -22,7 +22,6 @@ from lineclear.language import _, counted
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.offers import stop_codes
 
-
 GIVEN = {
     "approve": _("approved"),
     "deny": _("denied"),
