@@ -32,6 +32,9 @@ from lineclear.ui.settings.window import SettingsWindow
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow
+from tests.core.inbox.agents import call
+from tests.core.inbox.history.ledgers import ran
+from tests.core.ledger.aging import age
 from tests.ui.sample import ask_for
 from tests.ui.test_markup import interpreting
 
@@ -457,3 +460,54 @@ async def test_a_long_proposal_cannot_be_trusted_before_its_end_was_in_view(wind
     assert proposal.trust.isEnabled()
     proposal.later.click()
     assert load().launch == ()
+
+
+# --- Sign-in and old records ----------------------------------------------------------------------
+
+
+async def test_the_window_starts_at_sign_in_only_where_it_was_switched_on(
+    window, until, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_CONFIG_DIRS", str(tmp_path / "etc"))
+    program = tmp_path / "lineclear-inbox"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    page = page_of(window, GENERAL)
+    box, entry = page.autostart, tmp_path / "config" / "autostart" / "lineclear.desktop"
+
+    def said(text: str) -> bool:
+        return any(text in each.text() for each in page.findChildren(QLabel))
+
+    await until(lambda: said("Nothing starts by itself."), "how it stands")
+    assert not box.isChecked()
+    box.click()
+    await until(entry.exists, "the entry")
+    assert str(program) in entry.read_text()
+    await until(lambda: box.isChecked() and said("next session"), "it to be said")
+    box.click()
+    await until(lambda: not entry.exists(), "no entry")
+
+
+async def test_old_records_are_shown_before_they_go(window, source, until):
+    lane = source / "old-bot" / "1"
+    for number in range(3):
+        ran(lane, said=call(arguments={"n": number}, agent="old-bot"))
+    age(lane, days=100)
+    page = page_of(window, HISTORY)
+    assert not page.old.look.isEnabled(), "off by default"
+    page.age.pick(90)
+    await until(page.old.look.isEnabled, "the age")
+    assert kept()["ledger_days"] == 90
+    page.old.look.click()
+    await until(page.old.list.isVisible, "what would go")
+    lines = page.old.list.toPlainText().splitlines()
+    assert [line.split("  ")[1] for line in lines] == ["000001", "000002"]
+    assert page.old.told.text().startswith("2 calls, ")
+    records = lane / ".approvals"
+    assert len(list(records.glob("*.request.json"))) == 3
+    page.old.remove.click()
+    await until(lambda: page.old.told.text() == "2 calls removed.", "the removal")
+    assert [one.name for one in records.glob("*.request.json")] == ["000003.request.json"]
+    assert not page.old.list.isVisible()

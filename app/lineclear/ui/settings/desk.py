@@ -146,7 +146,7 @@ class SettingsDesk(QObject):
         window = SettingsWindow(
             self._look,
             (
-                (GENERAL, GeneralPage(self.change)),
+                (GENERAL, GeneralPage(self.change, self._tasks)),
                 (FOLDERS, folders),
                 (COMMANDS, CommandsPage(self.change, self._tasks, self._open_rows)),
                 (KEYS, KeysPage(self.change)),

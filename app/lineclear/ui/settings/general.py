@@ -13,7 +13,9 @@ from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.settings import Settings
 from lineclear.language import _, counted
 from lineclear.ui import words
+from lineclear.ui.settings.autostart import AutostartSwitch
 from lineclear.ui.settings.form import Change, Choice, Page, Picker, in_line, put
+from lineclear.ui.tasks import Tasks
 
 _LIVE = (
     *((60.0 * n, counted("{n} minute", "{n} minutes", n)) for n in (5, 15)),
@@ -26,13 +28,16 @@ _NIGHT = "22:00-07:00"
 class GeneralPage(Page):
     """The operator, and how decisions are given."""
 
-    def __init__(self, change: Change) -> None:
+    def __init__(self, change: Change, tasks: Tasks) -> None:
         super().__init__(_("General"))
+        self.autostart = AutostartSwitch(tasks)
         self._change = change
         self._settings = Settings()
         self._ask_who()
         self._ask_decisions()
         self._ask_others()
+        about = self.ask(_("Sign-in"), self.autostart, "\u2026")
+        self.autostart.told.connect(about.setText)
         self.box.addStretch(1)
 
     def _ask_who(self) -> None:
@@ -101,6 +106,7 @@ class GeneralPage(Page):
     def show_settings(self, settings: Settings) -> None:
         """Show these."""
         self._settings = settings
+        self.autostart.look()
         if not self.name.hasFocus():
             self.name.setText(settings.operator or "")
         me = operator(settings)

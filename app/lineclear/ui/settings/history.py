@@ -12,6 +12,7 @@ from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import Change, Page, Picker, in_line, note, put
+from lineclear.ui.settings.old_records import OldRecords
 from lineclear.ui.tasks import Tasks
 
 _KEPT = (
@@ -42,6 +43,24 @@ class HistoryPage(Page):
                 " hold is not touched."
             ),
         )
+        self.age = Picker(
+            _("Records in the stores are kept"),
+            _KEPT,
+            "ledgerDays",
+            lambda days: counted("{n} day", "{n} days", days),
+        )
+        self.age.chosen.connect(lambda value: change(put(ledger_days=value)))
+        self.ask(
+            _("Records in the stores"),
+            in_line(self.age),
+            _(
+                "Records of calls that ended longer ago may be removed from your agents' folders,"
+                " but never by themselves: they are shown first. The newest of each folder and"
+                " all that is open stay."
+            ),
+        )
+        self.old = OldRecords(tasks)
+        self.ask("", self.old)
         self.where = WholeLabel(name="historyPath")
         self.where.setFont(theme.mono_font())
         self.about_file = self.ask(_("File"), self.where, "\u2026")
@@ -58,6 +77,8 @@ class HistoryPage(Page):
     def show_settings(self, settings: Settings) -> None:
         """Show these, and look how large the file is."""
         self.days.show_value(settings.history_days)
+        self.age.show_value(settings.ledger_days)
+        self.old.show_settings(settings)
         self._tasks.start(self._measure(), name=_("measure the history"))
 
     async def _measure(self) -> None:
