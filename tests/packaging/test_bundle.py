@@ -368,15 +368,29 @@ def test_a_window_that_the_command_line_opened_remembers_the_operators_library_p
     assert "LD_LIBRARY_PATH_ORIG=/opt/agents/lib" in told
 
 
-@pytest.mark.parametrize("language", [None, "C", "POSIX"])
-def test_it_starts_without_a_word_where_no_language_is_set(bundle, tmp_path, language):
-    hidden = ("LC_ALL", "LC_CTYPE", "LANG", "XDG_RUNTIME_DIR", "LINECLEAR_HOME")
-    env = {name: value for name, value in os.environ.items() if name not in hidden}
-    env |= {"QT_QPA_PLATFORM": "offscreen"} | ({} if language is None else {"LANG": language})
+@pytest.mark.parametrize(
+    "language",
+    [
+        {},
+        {"LANG": "C"},
+        {"LC_ALL": "POSIX"},
+        {"LANG": "xx_YY.UTF-8"},
+        # As a Mac tells it to a remote shell.
+        {"LC_CTYPE": "UTF-8"},
+    ],
+    ids=str,
+)
+def test_it_starts_without_a_word_whatever_language_is_set(bundle, tmp_path, language):
+    hidden = ("LANG", "LANGUAGE", "XDG_RUNTIME_DIR", "LINECLEAR_HOME")
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in hidden and not name.startswith("LC_")
+    }
     done = subprocess.run(
         [bundle.window, "--self-check"],
         cwd=tmp_path,
-        env=env,
+        env={**env, "QT_QPA_PLATFORM": "offscreen", **language},
         capture_output=True,
         text=True,
         timeout=120,

@@ -28,6 +28,7 @@ from lineclear.ui.collecting import Collector
 from lineclear.ui.desktop import portal, single_instance
 from lineclear.ui.desktop.attention import bus_module
 from lineclear.ui.desktop.single_instance import FirstWindow
+from lineclear.ui.desktop.utf8_locale import utf8_locale
 from lineclear.ui.frame.window_state import read_state, write_state
 from lineclear.ui.settings import following
 from lineclear.ui.tasks import Tasks
@@ -183,7 +184,8 @@ def _start(options: argparse.Namespace, check: Check | None = None) -> int:
     sys.setswitchinterval(TURN_S)
     # Before Qt takes it out of the environment.
     token = single_instance.startup_token(os.environ)
-    app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
+    with utf8_locale():
+        app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")
     app.setQuitOnLastWindowClosed(False)
