@@ -12,6 +12,9 @@ TESTS = Path(__file__).parent
 
 # Before a test imports qasync, which else takes any binding that it finds.
 os.environ["QT_API"] = "pyside6"
+# Before a test imports the window, whose constants are texts: they are expected in English.
+os.environ["LANGUAGE"] = "C"
+os.environ.pop("LINECLEAR_LOCALE", None)
 
 KINDS = {"e2e": 180, "stress": 900}
 """Folders whose tests are a kind of their own, and the seconds that one such test may take."""

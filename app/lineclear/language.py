@@ -1,4 +1,4 @@
-"""The language of what people read: one catalogue, chosen when the process starts.
+"""The language of what people read: one catalogue, chosen when the window starts.
 
 The English text is its own key. Values go into a text by name (`_("By {who}").format(who=...)`), so
 that a translation may order them anew; text from an agent is only ever such a value. What is
@@ -36,10 +36,30 @@ def catalogue() -> gettext.NullTranslations:
         return gettext.NullTranslations()
 
 
-_CATALOGUE = catalogue()
-_ = _CATALOGUE.gettext
-ngettext = _CATALOGUE.ngettext
-pgettext = _CATALOGUE.pgettext
+class _Chosen:
+    """The catalogue of this process."""
+
+    catalogue = gettext.NullTranslations()
+
+
+def choose() -> None:
+    """Take the catalogue that the environment asks for.
+
+    The window does, before anything of it is imported: its constants are made of such texts. The
+    command line and agents do not, they stay English: what they say is also read by programs.
+    """
+    _Chosen.catalogue = catalogue()
+
+
+def _(text: str) -> str:
+    """Give TEXT in the language of this process."""
+    # For no text, gettext gives the head of the catalogue.
+    return _Chosen.catalogue.gettext(text) if text else ""
+
+
+def ngettext(one: str, many: str, number: int) -> str:
+    """Give the form of a text for NUMBER things."""
+    return _Chosen.catalogue.ngettext(one, many, number)
 
 
 def marked(text: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
+from lineclear.language import marked
+
 Json = Any
 """A JSON value as `jsontext.parse` gives it: floats are `ExactFloat`, integers plain."""
 
@@ -223,7 +225,7 @@ class Format(Protocol):
     files: tuple[FileRule, ...]
     claim_by_rename: bool
     """Whether a relaunch takes the file away: the agent then loads it from a folder of its own."""
-    noun: str = "Run"
+    noun: str = marked("Run")
     """What one of its checkpoints is of, in a word that a person reads: `Loop`."""
     counts: str = "iterations"
     """What it counts as a run goes on."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.text import flags_of
+from lineclear.language import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,55 +31,75 @@ class Level(IntEnum):
 
 _LADDER: Final[dict[Level, dict[str, str]]] = {
     Level.BLOCKED: {
-        "unreadable": "It cannot be read, so nobody can know what would run.",
-        "damaged": "A record of this call is damaged; nothing in it is trusted.",
-        "unsafe_folder": "Other users can change files in this folder.",
-        "writable_by_others": "Other users can change this file or folder.",
-        "moved": "This folder was copied or moved; decisions made in it are refused.",
-        "changed": "The call changed while it was on screen.",
-        "marked_cut": "The agent says that this is not the whole call.",
-        "call_missing": "The checkpoint no longer holds this call; it can only be denied.",
+        "unreadable": marked("It cannot be read, so nobody can know what would run."),
+        "damaged": marked("A record of this call is damaged; nothing in it is trusted."),
+        "unsafe_folder": marked("Other users can change files in this folder."),
+        "writable_by_others": marked("Other users can change this file or folder."),
+        "moved": marked("This folder was copied or moved; decisions made in it are refused."),
+        "changed": marked("The call changed while it was on screen."),
+        "marked_cut": marked("The agent says that this is not the whole call."),
+        "call_missing": marked("The checkpoint no longer holds this call; it can only be denied."),
     },
     Level.STOP: {
-        "invisible": "It holds characters that hide or reorder text; each is shown as its code.",
-        "control": "It holds control characters; each is shown as its code.",
-        "marker_char": "It holds the marks that Lineclear itself uses for hidden characters.",
-        "mixed_scripts": "A name, host, path or address mixes alphabets that look alike.",
-        "twin": "The same call also waits, runs, or may have run.",
-        "may_be_running": "It may still be running: this file cannot tell.",
-        "handed_over_before": "An earlier answer to this call was handed over; it may have run.",
-        "unread_beside": "A file beside it cannot be read: a call of its run may wait there.",
+        "invisible": marked(
+            "It holds characters that hide or reorder text; each is shown as its code."
+        ),
+        "control": marked("It holds control characters; each is shown as its code."),
+        "marker_char": marked(
+            "It holds the marks that Lineclear itself uses for hidden characters."
+        ),
+        "mixed_scripts": marked("A name, host, path or address mixes alphabets that look alike."),
+        "twin": marked("The same call also waits, runs, or may have run."),
+        "may_be_running": marked("It may still be running: this file cannot tell."),
+        "handed_over_before": marked(
+            "An earlier answer to this call was handed over; it may have run."
+        ),
+        "unread_beside": marked(
+            "A file beside it cannot be read: a call of its run may wait there."
+        ),
         "arguments_differ": "The agent's request names another call than the one that would run,"
         " which is shown.",
     },
     Level.CARE: {
-        "first_time": "No call of this tool by this agent was decided before.",
-        "repeats_finished_call": "You approved the same call before and it ran.",
-        "old": "It was asked more than 4 hours ago.",
-        "no_json_arguments": "The model wrote arguments that are no JSON: the tool gets that text.",
-        "foreign": "Whether this agent reads Lineclear's answers is not known.",
-        "last_of_budget": "It is the last call that the budget allows.",
-        "big_number": "A number is so large that tools written in JavaScript read another one.",
-        "long_line": "A line is longer than 2,000 characters.",
-        "many_lines": "A text has more than 200 lines.",
-        "padding": "Long runs of blanks push text out of sight.",
-        "combining": "Piled-up accents would paint over other lines; they are shown as codes.",
-        "odd_tool_name": "The tool's name holds characters other than A-Z a-z 0-9 _ . : / and -.",
-        "too_deep_for_writer": "It nests so deep that the run cannot be resumed after this call.",
-        "file_changed": "A file that it names changed on disk since it was asked.",
-        "run_went_on": "Its run went on since it asked: a newer checkpoint stands beside it.",
-        "projection_differs": "pending.json is not the request that is shown here.",
-        "resume_failed": "The last resume of this run failed; look at its output first.",
-        "claimed": "It was claimed for a relaunch that has not started.",
-        "superseded": "The agent has left another call since this one was claimed.",
+        "first_time": marked("No call of this tool by this agent was decided before."),
+        "repeats_finished_call": marked("You approved the same call before and it ran."),
+        "old": marked("It was asked more than 4 hours ago."),
+        "no_json_arguments": marked(
+            "The model wrote arguments that are no JSON: the tool gets that text."
+        ),
+        "foreign": marked("Whether this agent reads Lineclear's answers is not known."),
+        "last_of_budget": marked("It is the last call that the budget allows."),
+        "big_number": marked(
+            "A number is so large that tools written in JavaScript read another one."
+        ),
+        "long_line": marked("A line is longer than 2,000 characters."),
+        "many_lines": marked("A text has more than 200 lines."),
+        "padding": marked("Long runs of blanks push text out of sight."),
+        "combining": marked(
+            "Piled-up accents would paint over other lines; they are shown as codes."
+        ),
+        "odd_tool_name": marked(
+            "The tool's name holds characters other than A-Z a-z 0-9 _ . : / and -."
+        ),
+        "too_deep_for_writer": marked(
+            "It nests so deep that the run cannot be resumed after this call."
+        ),
+        "file_changed": marked("A file that it names changed on disk since it was asked."),
+        "run_went_on": marked(
+            "Its run went on since it asked: a newer checkpoint stands beside it."
+        ),
+        "projection_differs": marked("pending.json is not the request that is shown here."),
+        "resume_failed": marked("The last resume of this run failed; look at its output first."),
+        "claimed": marked("It was claimed for a relaunch that has not started."),
+        "superseded": marked("The agent has left another call since this one was claimed."),
     },
     Level.NOTE: {
-        "rtl": "It holds text that is written from right to left.",
-        "odd_space": "It holds spaces that are not plain ones; each is shown as its code.",
-        "joiner": "It holds joining characters of emoji or of its script, shown as codes.",
-        "crlf": "Its lines end with a carriage return and a line feed.",
-        "extra_field": "It has fields that this system does not define.",
-        "same_user": "The agent runs as the same user as you and could forge decisions.",
+        "rtl": marked("It holds text that is written from right to left."),
+        "odd_space": marked("It holds spaces that are not plain ones; each is shown as its code."),
+        "joiner": marked("It holds joining characters of emoji or of its script, shown as codes."),
+        "crlf": marked("Its lines end with a carriage return and a line feed."),
+        "extra_field": marked("It has fields that this system does not define."),
+        "same_user": marked("The agent runs as the same user as you and could forge decisions."),
     },
 }
 
@@ -93,9 +114,9 @@ SENTENCES: Final[dict[str, str]] = {
 """One short sentence for a person per code."""
 
 OF_RUNS: Final[dict[str, str]] = {
-    "damaged": "A record of this run is damaged; nothing in it is trusted.",
-    "handed_over_before": "A call of this run was handed over before; it may have run.",
-    "too_deep_for_writer": "It nests so deep that its own program may not load it again.",
+    "damaged": marked("A record of this run is damaged; nothing in it is trusted."),
+    "handed_over_before": marked("A call of this run was handed over before; it may have run."),
+    "too_deep_for_writer": marked("It nests so deep that its own program may not load it again."),
 }
 """What is said instead where there is no call, only a run that stopped."""
 

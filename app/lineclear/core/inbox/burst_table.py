@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.inbox import secrets
 from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.language import _, marked
 
 USUAL_SHARE: Final = 0.75
 """The rest is usual, and a rare value stands out, where this much of a column repeats itself."""
@@ -23,7 +24,7 @@ RARE_SHARE: Final = 0.05
 FENCE: Final = 1.5
 """Quartile ranges beyond the quartiles where a number stands out (Tukey's fences)."""
 NUMBERS_AT_LEAST: Final = 5
-NOT_GIVEN: Final = "not given"
+NOT_GIVEN: Final = marked("not given")
 """Stands where a call has no such field; a text in a value has quotes around it."""
 
 Path = tuple[str, ...]
@@ -163,7 +164,7 @@ def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[F
 
 def _cell(value: Json, shown: Json) -> _Cell:
     if value is MISSING:
-        return _Cell(NOT_GIVEN, given=False)
+        return _Cell(_(NOT_GIVEN), given=False)
     number = None
     if isinstance(value, int | float) and not isinstance(value, bool):
         number = float(value)

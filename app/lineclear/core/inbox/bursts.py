@@ -40,6 +40,7 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 
 TOGETHER_AT_MOST: Final = 500
 """Calls of one burst; nobody looks through more of them at once."""
@@ -114,9 +115,9 @@ def unfit(rows: Iterable[Row]) -> str:
             waiting += 1
             tools.add(row.tool)
     if waiting < 2:
-        return "Fewer than two of them wait for a decision."
+        return _("Fewer than two of them wait for a decision.")
     if len(tools) > 1:
-        return "They are of different tools; only calls of one tool can be decided together."
+        return _("They are of different tools; only calls of one tool can be decided together.")
     return ""
 
 

@@ -1,4 +1,4 @@
-"""inbox.json: what one operator keeps for the own view: calls put off, filters saved by name."""
+"""inbox.json: what one operator keeps for the own view: calls put off and seen, saved filters."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import commit
 from lineclear.core.places import home
+from lineclear.language import _
 
 FILE_NAME = "inbox.json"
 VERSION = 1
@@ -38,6 +39,8 @@ class OperatorState(BaseModel):
     snoozed: dict[str, AwareDatetime] = Field(default_factory=dict)
     """Until when each call is put off, by its id."""
     filters: tuple[SavedFilter, ...] = ()
+    seen: dict[str, str] = Field(default_factory=dict)
+    """In which state each call was that the operator had in the pane, by its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +102,16 @@ def save(state: OperatorState, folder: Path | None = None) -> None:
 
 def _set_aside(path: Path, why: str) -> str:
     shown = visible_line(str(path))
-    told = f"What you had snoozed and saved in {shown} cannot be understood: {why}."
+    told = _("What you had snoozed and saved in {path} cannot be understood: {why}.").format(
+        path=shown, why=why
+    )
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{FILE_NAME}.damaged-{stamp}")
     with contextlib.suppress(OSError):
         os.rename(path, aside)
-        return f"{told} It is kept as {aside.name}; every call is shown."
-    return f"{told} It could not be moved aside; every call is shown, and nothing new is kept."
+        return _("{told} It is kept as {name}; every call is shown.").format(
+            told=told, name=aside.name
+        )
+    return _(
+        "{told} It could not be moved aside; every call is shown, and nothing new is kept."
+    ).format(told=told)

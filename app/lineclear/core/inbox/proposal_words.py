@@ -5,17 +5,20 @@ from __future__ import annotations
 from lineclear.core.inbox.proposals import NAME, accepted, same_command
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.language import _, marked
 
-ABOUT = (
+ABOUT = marked(
     "An agent wrote this; nothing of it has run. Trusted, it is copied into your settings as it"
     " stands here, for this run alone. What the file says later changes nothing."
 )
-QUESTION = "Trust exactly this command?"
+QUESTION = marked("Trust exactly this command?")
 
 
 def heading(proposal: LaunchSetting) -> str:
     """Name the run that proposes."""
-    return f"The run in {path_text(proposal.source or '')} proposes in {NAME}:"
+    return _("The run in {folder} proposes in {file}:").format(
+        folder=path_text(proposal.source or ""), file=NAME
+    )
 
 
 def standing(settings: Settings, proposal: LaunchSetting) -> str:
@@ -24,11 +27,11 @@ def standing(settings: Settings, proposal: LaunchSetting) -> str:
     if known is None:
         return ""
     if same_command(known, proposal):
-        return "You trust exactly this command already."
-    return (
-        f"This is not the command that you trusted for this run: {NAME} was changed since. Yours"
-        " counts until you trust the new one."
-    )
+        return _("You trust exactly this command already.")
+    return _(
+        "This is not the command that you trusted for this run: {file} was "
+        "changed since. Yours counts until you trust the new one."
+    ).format(file=NAME)
 
 
 def overruled(settings: Settings, proposal: LaunchSetting, agent: str) -> str:
@@ -38,9 +41,9 @@ def overruled(settings: Settings, proposal: LaunchSetting, agent: str) -> str:
     found = launch_for(settings, agent=agent, store=proposal.source)
     if found is None or found.agent is None:
         return ""
-    return "Your own command for this agent counts before it; remove that one to use this."
+    return _("Your own command for this agent counts before it; remove that one to use this.")
 
 
 def done(proposal: LaunchSetting) -> str:
     """Say that it counts now."""
-    return f"Trusted, for {path_text(proposal.source or '')} alone."
+    return _("Trusted, for {folder} alone.").format(folder=path_text(proposal.source or ""))

@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.command import PLACEHOLDERS, environment, filled, start_folder
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.language import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +31,17 @@ class Rehearsal:
     def lines(self) -> list[str]:
         """Say it whole, one argument a line, everything odd as a visible token."""
         return [
-            "Program and arguments",
+            _("Program and arguments"),
             *(f"  {shown_argument(part)}" for part in self.argv),
-            "Started in",
+            _("Started in"),
             f"  {path_text(self.cwd)}",
-            "Environment that it sets",
+            _("Environment that it sets"),
             *(
                 [f"  {visible_line(n)}={shown_argument(v)}" for n, v in self.added.items()]
-                or ["  nothing"]
+                or [f"  {_('nothing')}"]
             ),
-            "Environment that it is handed on",
-            f"  {', '.join(self.passed) or 'nothing'}",
+            _("Environment that it is handed on"),
+            f"  {', '.join(self.passed) or _('nothing')}",
         ]
 
 
@@ -68,13 +69,13 @@ def _wrong(setting: LaunchSetting, cwd: Path) -> list[str]:
     program = setting.argv[0]
     told = []
     if not os.path.isfile(program):
-        told.append(f"There is no program {path_text(program)}.")
+        told.append(_("There is no program {program}.").format(program=path_text(program)))
     elif not os.access(program, os.X_OK):
-        told.append(f"{path_text(program)} may not be executed.")
+        told.append(_("{program} may not be executed.").format(program=path_text(program)))
     if not cwd.is_dir():
-        told.append(f"There is no folder {path_text(cwd)} to start it in.")
+        told.append(_("There is no folder {folder} to start it in.").format(folder=path_text(cwd)))
     elif not os.access(cwd, os.X_OK):
-        told.append(f"The folder {path_text(cwd)} may not be entered.")
+        told.append(_("The folder {folder} may not be entered.").format(folder=path_text(cwd)))
     return told
 
 

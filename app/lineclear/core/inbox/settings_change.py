@@ -15,6 +15,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.settings import Settings, SettingsDamaged
+from lineclear.language import _, marked
 
 if sys.platform == "win32":
     import msvcrt
@@ -76,17 +77,19 @@ def load_for_window(folder: Path | None = None) -> Loaded:
     try:
         return Loaded(settings_file.load(folder))
     except SettingsDamaged as why:
-        told = f"The settings in {visible_line(str(path))} cannot be understood: {why.why}."
+        told = _("The settings in {path} cannot be understood: {why}.").format(
+            path=visible_line(str(path)), why=why.why
+        )
         if why.newer:
-            return Loaded(Settings(), f"{told} {_UNTOUCHED}")
+            return Loaded(Settings(), f"{told} {_(_UNTOUCHED)}")
         return _set_aside(path, told)
     except LineclearError as why:
         if why.code != "settings_unreadable":
             raise
-        return Loaded(Settings(), f"{why.sentence} {_UNTOUCHED}")
+        return Loaded(Settings(), f"{why.sentence} {_(_UNTOUCHED)}")
 
 
-_UNTOUCHED = "The file is left alone, defaults are used, and no change is kept."
+_UNTOUCHED = marked("The file is left alone, defaults are used, and no change is kept.")
 
 
 def _set_aside(path: Path, told: str) -> Loaded:
@@ -101,8 +104,11 @@ def _set_aside(path: Path, told: str) -> Loaded:
                 return Loaded(settings_file.load(path.parent))
             os.rename(real, aside)
     except (OSError, LineclearError):
-        return Loaded(Settings(), f"{told} It could not be moved aside. {_UNTOUCHED}")
-    kept = f"It is kept as {visible_line(str(aside))}, and defaults are used."
+        return Loaded(
+            Settings(),
+            f"{told} {_('It could not be moved aside.')} {_(_UNTOUCHED)}",
+        )
+    kept = _("It is kept as {path}, and defaults are used.").format(path=visible_line(str(aside)))
     return Loaded(Settings(), f"{told} {kept}")
 
 

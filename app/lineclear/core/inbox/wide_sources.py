@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.language import _, marked
 
 if sys.platform != "win32":
     import pwd
 
 _OF_HOMES = ("/home", "/Users", "/export/home", "/var/home")
 """Where systems keep homes, also those of people who are in no list of users here."""
-_WATCH_LESS = "watch the folder in it that agents write to."
+_WATCH_LESS = marked("watch the folder in it that agents write to.")
 
 
 def too_wide(folder: Path) -> str | None:
@@ -22,17 +23,18 @@ def too_wide(folder: Path) -> str | None:
     real = Path(os.path.realpath(folder))
     name = visible_line(str(folder))
     own = Path(os.path.realpath(Path.home()))
+    cure = _(_WATCH_LESS)
     if real.parent == real:
-        return f"{name} is a whole machine; {_WATCH_LESS}"
+        return _("{name} is a whole machine; {cure}").format(name=name, cure=cure)
     if real == own:
-        return f"{name} is your whole home folder; {_WATCH_LESS}"
+        return _("{name} is your whole home folder; {cure}").format(name=name, cure=cure)
     homes = {own, *_homes()}
     if real in homes:
-        return f"{name} is somebody's whole home folder; {_WATCH_LESS}"
+        return _("{name} is somebody's whole home folder; {cure}").format(name=name, cure=cure)
     if real in map(Path, _OF_HOMES) or any(real in home.parents for home in homes):
-        return f"{name} holds home folders; {_WATCH_LESS}"
+        return _("{name} holds home folders; {cure}").format(name=name, cure=cure)
     if os.path.ismount(real):
-        return f"{name} is a whole file system; {_WATCH_LESS}"
+        return _("{name} is a whole file system; {cure}").format(name=name, cure=cure)
     return None
 
 

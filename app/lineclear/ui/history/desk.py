@@ -384,7 +384,7 @@ class HistoryDesk(QObject):
         self._verified_at = None
         said = self.page.verdict.text()
         when = _("checked at {at}").format(at=words.clock(at, datetime.now(UTC)))
-        self.page.verdict.setText(said.replace("checked now", when))
+        self.page.verdict.setText(said.replace(_("checked now"), when))
 
     def _ask_other(self) -> None:
         dialog = QFileDialog(self.page.window(), _("Take in another history"), str(Path.home()))

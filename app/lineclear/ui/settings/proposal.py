@@ -54,7 +54,7 @@ class ProposalWindow(QWidget):
         self.standing = note(" ".join(filter(None, told)), name="proposalStanding")
         self.standing.set_tone("muted" if self._known else "care")
         self.standing.setVisible(any(told))
-        self.about = note(proposal_words.ABOUT)
+        self.about = note(_(proposal_words.ABOUT))
         self.why = note(name="whyNotYet")
         self.later = button(_("Not now"), "notTrusted")
         self.trust = button(_("Trust this command"), "trust")

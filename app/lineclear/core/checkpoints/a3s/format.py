@@ -51,6 +51,7 @@ from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
+from lineclear.language import marked
 
 NAME: Final = "a3s"
 
@@ -94,7 +95,7 @@ class A3s(Format):
     """The `Format` of a3s."""
 
     name: str = NAME
-    noun: str = "Loop"
+    noun: str = marked("Loop")
     counts: str = "turns"
     asks: bool = False
     files: tuple[FileRule, ...] = (

@@ -39,6 +39,7 @@ from lineclear.core.checkpoints.starweaver.pending import pending_calls
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.language import marked
 
 NAME: Final = "starweaver"
 
@@ -53,7 +54,7 @@ class Starweaver(Format):
     """
 
     name: str = NAME
-    noun: str = "Execution"
+    noun: str = marked("Execution")
     counts: str = "steps"
     files: tuple[FileRule, ...] = (FileRule(folder=(), pattern=r"[^.](?s:.*)\.checkpoint\.json"),)
     claim_by_rename: bool = False

@@ -27,6 +27,7 @@ from lineclear.core.inbox.history.entry import (
 )
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.ledger.records import format_instant
+from lineclear.language import _, counted
 
 ROWS: Final = ", ".join(COLUMNS)
 _INSERT: Final = f"INSERT INTO entries ({ROWS}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608  (constants)
@@ -110,10 +111,16 @@ class Broken:
     def sentence(self) -> str:
         """Say which row it is and what is wrong with it."""
         if not self.origin:
-            return f"The history is damaged: {self.why}."
-        when = f", recorded {visible_line(self.recorded_at, 40)}" if self.recorded_at else ""
-        whose = visible_line(self.origin, 40)[:8]
-        return f"Chain broken at row {self.seq:,} of {whose}{when}: {self.why}."
+            return _("The history is damaged: {why}.").format(why=self.why)
+        told = _("Chain broken at row {row:,} of {origin}: {why}.")
+        if self.recorded_at:
+            told = _("Chain broken at row {row:,} of {origin}, recorded {time}: {why}.")
+        return told.format(
+            row=self.seq,
+            origin=visible_line(self.origin, 40)[:8],
+            time=visible_line(self.recorded_at, 40),
+            why=self.why,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +147,13 @@ class Verified:
         if self.broken is not None:
             return self.broken.sentence
         if self.head_found is False:
-            return "The noted hash stands in no chain: rows were removed, or all written anew."
-        word = "decision" if self.decisions == 1 else "decisions"
-        return f"Chain intact · {self.decisions:,} {word} · checked now"
+            return _("The noted hash stands in no chain: rows were removed, or all written anew.")
+        intact = counted(
+            "Chain intact \u00b7 {n:,} decision",
+            "Chain intact \u00b7 {n:,} decisions",
+            self.decisions,
+        )
+        return f"{intact} \u00b7 {_('checked now')}"
 
 
 class ChainCheck:

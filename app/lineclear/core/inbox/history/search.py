@@ -15,6 +15,7 @@ from lineclear.core.inbox.history import database
 from lineclear.core.inbox.history.entry import COLUMNS, Entry, Kind, entry_of, person_text
 from lineclear.core.inbox.history.query import Query, Term
 from lineclear.core.ledger.records import format_instant
+from lineclear.language import _
 
 PAGE: Final = 200
 _NOWHERE: Final = (0, 0)
@@ -348,7 +349,8 @@ def _bucket(by: Pivot, row: tuple[Any, ...]) -> Bucket:
             label = person_text(second, first)
             term = Term("by", str(second or ""), number=first)
         case Pivot.END:
-            label = {1: "end seen", 0: "end not seen"}.get(first, "not reported")
+            known = {1: _("end seen"), 0: _("end not seen")}
+            label = known.get(first, _("not reported"))
             term = Term("end", number=first)
         case _:
             label = str(first or "")
