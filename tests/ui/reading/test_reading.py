@@ -21,7 +21,6 @@ from lineclear.ui.queue.filtering import parse_filter
 from lineclear.ui.reading.banners import warning_notices
 from lineclear.ui.reading.json_tree import FETCH, JsonTree
 from lineclear.ui.reading.json_view import JsonView
-from lineclear.ui.reading.modify_editor import editable, parsed
 from lineclear.ui.reading.pieces import step_pieces
 from lineclear.ui.reading.shown_text import (
     LINE_GOES_ON,
@@ -30,6 +29,7 @@ from lineclear.ui.reading.shown_text import (
     plain_text,
     raw_text,
 )
+from lineclear.ui.reading.stand_ins import editable, parsed
 from lineclear.ui.reading.text_view import (
     CLEARED_AT_ONCE,
     FIRST_LINES,

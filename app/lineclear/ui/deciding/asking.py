@@ -8,7 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
-from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
@@ -142,15 +142,16 @@ class Asking(QObject):
         asked: Json,
         refuse: Callable[[Json], None] | None = None,
         schema: Mapping[str, Any] | None = None,
+        last: Json = MISSING,
     ) -> None:
         """Open the modify editor, with its draft; REFUSE raises for what cannot be approved.
 
-        SCHEMA is what the agent says of the arguments, for a form.
+        SCHEMA is what the agent says of the arguments, for a form; LAST are those approved last.
         """
         self.close_question()
         editor = self._pane.modify
         self._pane.show_reviewed(editor)
-        editor.edit(asked, self._draft(editor.name), refuse, schema)
+        editor.edit(asked, self._draft(editor.name), refuse, schema, last)
         self.changed.emit()
 
     def answer(self, prepared: Prepared) -> None:

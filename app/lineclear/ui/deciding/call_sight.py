@@ -58,8 +58,8 @@ class CallSight:
         )
 
     def _masked(self) -> tuple[int, int] | None:
-        """How many masked places were shown and how many were not; a review masks nothing."""
-        places = (0, 0) if self._pane.editing is not None else self._pane.call.masked_places()
+        """How many masked places were shown and how many were not."""
+        places = self._pane.masked_places()
         return places if any(places) else None
 
     def _waits(self) -> bool:

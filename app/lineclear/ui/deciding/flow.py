@@ -137,6 +137,7 @@ class DecisionFlow(QObject):
         pane.call.revealed.connect(self.restart)
         for each in pane.reviewed:
             each.changes.verticalScrollBar().valueChanged.connect(self.pulse)
+            each.revealed.connect(self.restart)
         self._pulse = QTimer(self)
         self._pulse.timeout.connect(self.pulse)
         self._pulse.start(SLOW_MS)
@@ -349,7 +350,7 @@ class DecisionFlow(QObject):
             return
         prepared, shown = self.view.prepared, self.view.prepared.detail.shown
         schema = None if shown is None or shown.block is None else shown.block.tool_schema
-        self.asking.modify(prepared.arguments, misfit_of(shown), schema)
+        self.asking.modify(prepared.arguments, misfit_of(shown), schema, prepared.last)
 
     def open_answer(self) -> None:
         """Open the editor of a result that the agent gets in place of a run."""

@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers
 from lineclear.core.inbox.changed_arguments import stop_codes
+from lineclear.core.inbox.secrets import Path
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
@@ -188,7 +189,7 @@ class AnswerEditor(ReviewedEditor):
         assert self._verdict is not None
         return answers.given(self._prepared.detail.shown, self._verdict)
 
-    def _reviewed(self) -> Review:
+    def _reviewed(self, _shown: frozenset[Path]) -> Review:
         assert self._prepared is not None
         assert self._verdict is not None
         tool = words.name(self._prepared.detail.row.tool, _("the tool"))

@@ -37,14 +37,16 @@ class MaskedList(QWidget):
 
     show_wanted = Signal(object)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, margin: int = 16) -> None:
         super().__init__(parent)
         self.setObjectName("maskedList")
+        self.places: tuple[Path, ...] = ()
+        """Where the values are that are masked."""
         self._about = PlainLabel()
         self._about.setProperty("tone", "muted")
         self._about.setFont(theme.small_font())
         self._box = QHBoxLayout(self)
-        self._box.setContentsMargins(16, 4, 16, 0)
+        self._box.setContentsMargins(margin, 4, margin, 0)
         self._box.setSpacing(4)
         self._box.addWidget(self._about)
         self._box.addStretch(1)
@@ -63,6 +65,8 @@ class MaskedList(QWidget):
             self._box.removeWidget(button)
             button.deleteLater()
         self._buttons = []
+        self.places = tuple(path for path, _text in masked)
+        self.places = tuple(path for path, _text in masked)
         self._about.setText(counted("{n} value is masked.", "{n} values are masked.", len(masked)))
         for path, _text in masked[:NAMED_AT_MOST]:
             name = Change(path, None, None).where() if path else _("it")

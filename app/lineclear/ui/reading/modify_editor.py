@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
-from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import reveal, visible
+from lineclear.core.checkpoints.text import visible
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.comparison import Change, differences
+from lineclear.core.inbox.secrets import Path, at, mask, places
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted
 from lineclear.ui import theme
@@ -21,27 +22,21 @@ from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
 from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
 from lineclear.ui.reading.shown_text import exact_text
+from lineclear.ui.reading.stand_ins import StandIns
 
 WHOLE = _("All of what would run:")
 
 
-def editable(arguments: Json) -> str:
-    """Arguments as text to edit: serde's own layout, odd characters as tokens."""
-    text = jsontext.pretty(arguments, max_depth=jsontext.MAX_DEPTH_IN).decode("utf-8")
-    return "\n".join(visible(line).text for line in text.split("\n"))
+def review_text(changes: list[Change], asked: Json, given: Json) -> str:
+    """The differences, one or two lines each: what it becomes, and what it was.
 
-
-def parsed(text: str) -> Json:
-    """Read edited text as strictly as a file; raises Unreadable or another LineclearError."""
-    return jsontext.parse_value(reveal(text))
-
-
-def review_text(changes: list[Change]) -> str:
-    """The differences, one or two lines each: what it becomes, and what it was."""
+    ASKED and GIVEN are both arguments as they may be shown.
+    """
     lines = []
     for change in changes:
-        after = _("(removed)") if change.after is MISSING else value_text(change.after)
-        before = _("(not there)") if change.before is MISSING else value_text(change.before)
+        after, before = at(given, change.path), at(asked, change.path)
+        after = _("(removed)") if change.after is MISSING else value_text(after)
+        before = _("(not there)") if change.before is MISSING else value_text(before)
         lines += [
             visible(change.where()).text,
             f"    {after}",
@@ -58,7 +53,10 @@ class ModifyEditor(ReviewedEditor):
         super().__init__(look, "modify", parent)
         self.setAccessibleName(_("Modify the arguments"))
         self._asked_value: Json = MISSING
-        self._asked_text = ""
+        self._last: Json = MISSING
+        self._stand_ins = StandIns(MISSING)
+        self._shown: frozenset[Path] = frozenset()
+        """Where secrets are shown where one writes."""
         self._refuse: Refuse | None = None
         self._fields: tuple[Field, ...] = ()
         self.form = SchemaForm()
@@ -76,20 +74,53 @@ class ModifyEditor(ReviewedEditor):
         draft: str = "",
         refuse: Refuse | None = None,
         schema: Mapping[str, Any] | None = None,
+        last: Json = MISSING,
     ) -> None:
-        """Begin with what was asked, or with what was typed before.
+        """Begin with what was asked, or with what was typed before; secrets are masked again.
 
         REFUSE raises a LineclearError for arguments that the agent would not take; SCHEMA is the
-        JSON Schema that the agent left with the call, for a form of its plain fields.
+        JSON Schema that the agent left with the call, for a form of its plain fields; LAST are the
+        arguments that were approved last.
         """
-        self._asked_value = asked
-        self._asked_text = editable(asked)
+        self._asked_value, self._last = asked, last
+        self._stand_ins = StandIns(asked)
+        self._shown = frozenset()
+        self._list_masked(self._stand_ins.places())
         self._refuse = refuse
         self._fields = fields_of(schema)
         self.as_form.setVisible(bool(self._fields))
         self.as_form.say(_("As form"))
         self.form.setEnabled(True)
-        self.begin(self._asked_text, draft or self._asked_text)
+        asked_text = self._stand_ins.text(asked)
+        self.begin(asked_text, self._masked_again(draft) or asked_text)
+
+    def _masked_again(self, draft: str) -> str:
+        """A draft of before, whatever it showed of the secrets that were asked."""
+        if not draft or not self._stand_ins:
+            return draft
+        try:
+            value = self._stand_ins.value(draft)
+        except LineclearError:
+            return draft
+        masked = self._stand_ins.text(value)
+        # Nothing is laid out anew unless something has to be hidden.
+        return masked if self._stand_ins.marks(masked) > self._stand_ins.marks(draft) else draft
+
+    def _reveal(self, path: Path) -> None:
+        """Show one secret in both texts; what else was written stays."""
+        self._shown |= {path}
+        self.asked.show_text(self._stand_ins.text(self._asked_value, self._shown))
+        cursor = self.yours.textCursor()
+        place = cursor.position()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(self._stand_ins.opened(self.draft(), path))
+        cursor.setPosition(min(place, len(self.draft())))
+        self.yours.setTextCursor(cursor)
+        left = [one for one in self._stand_ins.places() if one[0] not in self._shown]
+        self._list_masked(left)
+        if self.in_form:
+            self._fill_form()
+        self.check()
 
     # --- The form -------------------------------------------------------------------------------
 
@@ -104,18 +135,25 @@ class ModifyEditor(ReviewedEditor):
             self.as_form.say(_("As form"))
             self.check()
             return
-        try:
-            value = parsed(self.draft())
-        except LineclearError as why:
-            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
-            return
-        if isinstance(value, dict):
-            self.form.begin(self._fields, value)
+        if self._fill_form():
             self.written_on.setCurrentWidget(self.form)
             self.as_form.say(_("As JSON"))
 
+    def _fill_form(self) -> bool:
+        try:
+            value = self._stand_ins.value(self.draft())
+        except LineclearError as why:
+            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
+            return False
+        if not isinstance(value, dict):
+            return False
+        kept = set(self._stand_ins.kept(value)) - self._shown
+        masked = {path[0]: text for path, text in self._stand_ins.places() if path in kept}
+        self.form.begin(self._fields, value, {str(key): text for key, text in masked.items()})
+        return True
+
     def _form_edited(self) -> None:
-        self.yours.setPlainText(editable(self.form.value))
+        self.yours.setPlainText(self._stand_ins.text(self.form.value, self._shown))
         self.check()
 
     def freeze(self) -> None:
@@ -125,7 +163,10 @@ class ModifyEditor(ReviewedEditor):
 
     def written(self) -> bool:
         """Whether anything was changed."""
-        return self.draft() != self._asked_text
+        return self.draft() not in (
+            self._stand_ins.text(self._asked_value, self._shown),
+            self._stand_ins.text(self._asked_value),
+        )
 
     def _read(self) -> bool:
         if self.in_form and self.form.problem:
@@ -133,7 +174,7 @@ class ModifyEditor(ReviewedEditor):
             self._say(self.form.problem, "care")
             return False
         try:
-            self.value = parsed(self.draft())
+            self.value = self._stand_ins.value(self.draft())
         except LineclearError as why:
             self.value = MISSING
             self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
@@ -155,11 +196,17 @@ class ModifyEditor(ReviewedEditor):
         """The call with the arguments as they were reviewed."""
         return None if self.value is MISSING else Verdict("modify", arguments=self.value)
 
-    def _reviewed(self) -> Review:
+    def _reviewed(self, shown: frozenset[Path]) -> Review:
         found = differences(self._asked_value, self.value)
+        # What was written is shown; what was kept of the secrets is not, unless it is asked for.
+        kept = set(self._stand_ins.kept(self.value))
+        written = frozenset(one for one, _text in places(mask(self.value)) if one not in kept)
+        given = mask(self.value, shown=written | shown, last=self._last)
+        asked = mask(self._asked_value, shown=shown)
         # Whole, and to its end: a change of one field approves all the others too.
         return Review(
             counted("{n} change to what was asked", "{n} changes to what was asked", len(found)),
-            f"{review_text(found)}\n\n{WHOLE}\n{exact_text(self.value)}",
+            f"{review_text(found, asked, given)}\n\n{WHOLE}\n{exact_text(given)}",
             bool(stop_codes(self.value)),
+            tuple(places(given)),
         )

@@ -36,6 +36,7 @@ from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.kept_tabs import KeptTabs
 from lineclear.ui.reading.low_room import LowRoom
 from lineclear.ui.reading.modify_editor import ModifyEditor
+from lineclear.ui.reading.part_tabs import PartTabs
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
 from lineclear.ui.reading.steps_tab import StepsTab
@@ -64,7 +65,7 @@ class ReadingPane(QWidget):
         self.file = FileTab(look)
         self.result = TextView(look, "result", _("What came of the call"))
         self.console = Console(look, tasks)
-        self.tabs = QTabWidget()
+        self.tabs = PartTabs()
         self.tabs.setObjectName("tabs")
         self.tabs.setAccessibleName(_("Parts of the call"))
         self.tabs.setDocumentMode(True)
@@ -80,8 +81,8 @@ class ReadingPane(QWidget):
             (self.result, _("Result")),
             (self.console, _("Output")),
         ):
-            self.tabs.addTab(widget, name)
-        self.kept = KeptTabs(self.tabs, look, self.tabs.indexOf(self.result))
+            self.tabs.add(widget, name)
+        self.kept = KeptTabs(self.tabs, look, before=self.result)
         self.tabs.setCornerWidget(self.call.switch)
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.finder = FindBar(self._searchable)
@@ -206,7 +207,7 @@ class ReadingPane(QWidget):
         self.show_difference(None)
         self.changes.show_changes(prepared.beside)
         # A run without a call is like no call that was approved.
-        self.tabs.setTabVisible(self.tabs.indexOf(self.changes), detail.row.tool is not None)
+        self.tabs.offer(self.changes, on=detail.row.tool is not None)
         self.steps.show_steps(steps)
         self.kept.show_left(prepared.left)
         self.inputs.show_inputs(prepared.inputs)
@@ -220,7 +221,7 @@ class ReadingPane(QWidget):
         self._offer_switch()
 
     def _title(self, page: QWidget, name: str, number: int) -> None:
-        self.tabs.setTabText(self.tabs.indexOf(page), f"{name} {number}" if number else name)
+        self.tabs.name(page, f"{name} {number}" if number else name)
 
     def _searchable(self) -> TextView | JsonView | None:
         """What find looks through now."""
@@ -265,13 +266,13 @@ class ReadingPane(QWidget):
         """Show what a call does to a file, where it does anything to one."""
         self.diff.show_difference(difference)
         self._title(self.diff, _("Diff"), 0 if difference is None else difference.changed)
-        self.tabs.setTabVisible(self.tabs.indexOf(self.diff), difference is not None)
+        self.tabs.offer(self.diff, on=difference is not None)
 
     def show_result(self, prepared: Prepared) -> None:
         """Show what came of the call, where it is known, and what ran if that was changed."""
         self.call.take_given(prepared)
         self.result.show_text(prepared.result)
-        self.tabs.setTabVisible(self.tabs.indexOf(self.result), bool(prepared.result))
+        self.tabs.offer(self.result, on=bool(prepared.result))
 
     def show_unread(self) -> None:
         """Show that nothing of the row was read, nor anything of another one."""
@@ -286,7 +287,7 @@ class ReadingPane(QWidget):
             self.tabs.setCurrentWidget(self.console)
 
     def _offer_output(self, *, offered: bool) -> None:
-        self.tabs.setTabVisible(self.tabs.indexOf(self.console), offered)
+        self.tabs.offer(self.console, on=offered)
 
     def show_offer(self, offer: Offer, *, busy: bool) -> None:
         """Show what can be done with the call; BUSY: something is being done."""
@@ -365,13 +366,16 @@ class ReadingPane(QWidget):
 
     def masked_waiting(self) -> list[Place]:
         """The masked places of what a verdict is about that must be shown before an approval."""
-        # A review masks nothing.
-        return [] if self.editing is not None else self.call.masked_waiting()
+        return (self.editing or self.call).masked_waiting()
+
+    def masked_places(self) -> tuple[int, int]:
+        """How many masked places of it were shown, and how many were not."""
+        return (self.editing or self.call).masked_places()
 
     def next_flag(self) -> None:
         """Bring a flagged place that was not in view yet into view, or one that must be shown."""
         if self.editing is not None:
-            self.editing.changes.next_flag()
+            self.editing.next_flag()
             return
         self.tabs.setCurrentWidget(self.call)
         self.call.next_flag()

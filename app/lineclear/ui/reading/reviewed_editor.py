@@ -16,12 +16,14 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.inbox.secrets import Masked, Path
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.marked_text import TokenHighlighter
+from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.text_view import TextView
 
 CHECK_AFTER_MS = 150
@@ -38,6 +40,8 @@ class Review:
     """Whole, and to its end; escaped already."""
     flagged: bool
     """What was written raises a Stop warning."""
+    masked: tuple[tuple[Path, Masked], ...] = ()
+    """The secrets that it does not show."""
 
 
 class ReviewedEditor(QWidget):
@@ -46,8 +50,10 @@ class ReviewedEditor(QWidget):
     Signals:
         reviewing(bool): the review page is shown or left; only there can a verdict be given.
         left: closed; the text stays as a draft.
+        revealed: a secret of what is reviewed is shown now.
     """
 
+    revealed = Signal()
     reviewing = Signal(bool)
     left = Signal()
 
@@ -111,6 +117,9 @@ class ReviewedEditor(QWidget):
         self._below.addWidget(self.problem, 1)
         self._editing = QVBoxLayout(page)
         self._editing.setContentsMargins(16, 8, 16, 8)
+        self._masked = MaskedList(margin=0)
+        self._masked.show_wanted.connect(self._reveal)
+        self._editing.addWidget(self._masked)
         self._editing.addWidget(split, 1)
         self._editing.addLayout(self._below)
         return page
@@ -122,11 +131,16 @@ class ReviewedEditor(QWidget):
         self.heading.setWordWrap(True)
         self.heading.setContentsMargins(16, 8, 16, 0)
         self.changes = TextView(look, "changes", _("What you are about to give"))
+        self._review_masked = MaskedList()
+        self._review_masked.show_wanted.connect(self._reveal_reviewed)
+        self._waiting: list[Path] = []
+        self._shown_in_review: frozenset[Path] = frozenset()
         self.back = DecisionButton(_("Edit again"), "editAgain")
         self.back.pressed_by.connect(lambda _origin: self.edit_again())
         box = QVBoxLayout(page)
         box.setContentsMargins(0, 0, 0, 8)
         box.addWidget(self.heading)
+        box.addWidget(self._review_masked)
         box.addWidget(self.changes, 1)
         line = QHBoxLayout()
         line.setContentsMargins(16, 0, 16, 0)
@@ -199,15 +213,58 @@ class ReviewedEditor(QWidget):
         """Show what comes of it, if it can be read."""
         if not self.check():
             return
-        shown = self._reviewed()
-        self.heading.setText(shown.heading)
-        self.flagged = shown.flagged
-        self.changes.show_text(shown.text)
+        self._shown_in_review = frozenset()
+        self._show_review()
         self._pages.setCurrentIndex(1)
         self.reviewing.emit(True)
 
-    def _reviewed(self) -> Review:
+    def _show_review(self) -> None:
+        shown = self._reviewed(self._shown_in_review)
+        self.heading.setText(shown.heading)
+        self.flagged = shown.flagged
+        masked = sorted(shown.masked, key=lambda one: one[1].may_stay)
+        self._waiting = [path for path, text in masked if not text.may_stay]
+        self._review_masked.list_places(masked)
+        self._review_masked.setVisible(bool(masked))
+        self.changes.show_text(shown.text)
+
+    def _reviewed(self, shown: frozenset[Path]) -> Review:
+        """What is reviewed, its secrets masked but for those at places SHOWN."""
         raise NotImplementedError
+
+    # --- Secrets --------------------------------------------------------------------------------
+
+    def _list_masked(self, masked: list[tuple[Path, Masked]]) -> None:
+        """Name the secrets that are not shown where one writes."""
+        self._masked.list_places(masked)
+        self._masked.setVisible(bool(masked))
+
+    def _reveal(self, path: Path) -> None:
+        """Show one secret where one writes; a child class that masks any does."""
+
+    def _reveal_reviewed(self, path: Path) -> None:
+        self._shown_in_review |= {path}
+        here = self.changes.verticalScrollBar().value()
+        self._show_review()
+        self.changes.verticalScrollBar().setValue(here)
+        self.revealed.emit()
+
+    def masked_waiting(self) -> list[Path]:
+        """The masked places of the review that must be shown before an approval."""
+        return self._waiting if self.in_review() else []
+
+    def masked_places(self) -> tuple[int, int]:
+        """How many masked places of the review were shown, and how many were not."""
+        if not self.in_review():
+            return 0, 0
+        return len(self._shown_in_review), len(self._review_masked.places)
+
+    def next_flag(self) -> None:
+        """Bring a flagged place that was not seen into view, or else one to be shown."""
+        if self.changes.flags_seen() and self.masked_waiting():
+            self._review_masked.take_focus()
+        else:
+            self.changes.next_flag()
 
     def verdict(self) -> Verdict | None:
         """What is given on what was reviewed; None where that is nothing."""

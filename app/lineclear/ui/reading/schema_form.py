@@ -94,8 +94,13 @@ class SchemaForm(QScrollArea):
         """What is wrong with a field, "" for nothing."""
         return next(iter(self._wrong.values()), "")
 
-    def begin(self, fields: tuple[Field, ...], value: dict[str, Json]) -> None:
-        """Show VALUE in FIELDS."""
+    def begin(
+        self,
+        fields: tuple[Field, ...],
+        value: dict[str, Json],
+        masked: Mapping[str, str] | None = None,
+    ) -> None:
+        """Show VALUE in FIELDS; those that are MASKED are not written in here, and say what is."""
         self.value = dict(value)
         self._wrong = {}
         page = QWidget()
@@ -108,7 +113,8 @@ class SchemaForm(QScrollArea):
             label = PlainLabel(visible_line(field.name, 60) + (" *" if field.required else ""))
             label.setFont(theme.mono_font())
             explain(label, field.description)
-            editor = self._editor(field)
+            hidden = (masked or {}).get(field.name)
+            editor = self._editor(field) if hidden is None else _covered(hidden)
             editor.setObjectName(f"field:{field.name}")
             editor.setAccessibleName(
                 _("{field}, required").format(field=visible_line(field.name, 60))
@@ -188,6 +194,14 @@ class SchemaForm(QScrollArea):
         else:
             self.value[field.name] = choices[place]
         self.edited.emit()
+
+
+def _covered(masked: str) -> QWidget:
+    line = QLineEdit(visible_line(masked))
+    line.setReadOnly(True)
+    line.setProperty("tone", "muted")
+    line.setFont(theme.mono_font())
+    return line
 
 
 def _is_long(text: str) -> bool:
