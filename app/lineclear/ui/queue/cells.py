@@ -60,6 +60,7 @@ NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, 
 _CHIPS = {
     "twin": _("twin"),
     "handed_over_before": _("may have run"),
+    "unread_beside": _("unread file"),
     "arguments_differ": _("other call"),
     "first_time": _("first time"),
     "repeats_finished_call": _("ran before"),
