@@ -9,7 +9,6 @@ from PySide6.QtCore import QByteArray, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
-from lineclear.language import _
 from lineclear.ui import assets, theme, tokens
 
 Panel = Literal["light", "dark"]
@@ -22,7 +21,7 @@ SMALLEST = 5
 
 _INKS = {"light": ("#1F2C3F", "#F4F6F8"), "dark": ("#F4F6F8", "#1F2C3F")}
 """Ink and edge by panel."""
-_EDGE = _('<g stroke-width="4" opacity="0.45">{}</g>')
+_EDGE = '<g stroke-width="4" opacity="0.45">{}</g>'
 _ALWAYS_DARK = frozenset({"GNOME", "UNITY"})
 """Desktops whose panel is dark in a light scheme too."""
 
