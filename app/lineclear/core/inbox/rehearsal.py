@@ -30,6 +30,7 @@ class Rehearsal:
 
     def lines(self) -> list[str]:
         """Say it whole, one argument a line, everything odd as a visible token."""
+        nothing = _("nothing")
         return [
             _("Program and arguments"),
             *(f"  {shown_argument(part)}" for part in self.argv),
@@ -38,10 +39,10 @@ class Rehearsal:
             _("Environment that it sets"),
             *(
                 [f"  {visible_line(n)}={shown_argument(v)}" for n, v in self.added.items()]
-                or [f"  {_('nothing')}"]
+                or [f"  {nothing}"]
             ),
             _("Environment that it is handed on"),
-            f"  {', '.join(self.passed) or _('nothing')}",
+            f"  {', '.join(self.passed) or nothing}",
         ]
 
 

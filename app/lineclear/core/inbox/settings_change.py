@@ -106,7 +106,7 @@ def _set_aside(path: Path, told: str) -> Loaded:
     except (OSError, LineclearError):
         return Loaded(
             Settings(),
-            f"{told} {_('It could not be moved aside.')} {_(_UNTOUCHED)}",
+            " ".join((told, _("It could not be moved aside."), _(_UNTOUCHED))),
         )
     kept = _("It is kept as {path}, and defaults are used.").format(path=visible_line(str(aside)))
     return Loaded(Settings(), f"{told} {kept}")

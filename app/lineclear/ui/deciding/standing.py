@@ -7,6 +7,7 @@ from datetime import datetime
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
@@ -163,7 +164,7 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
     lasted = ""
     if row.started_at is not None and row.ended_at is not None:
         lasted = words.took(max(0, int((row.ended_at - row.started_at).total_seconds() * 1000)))
-    preview = visible_line(row.preview, 200)
+    preview = visible_line(masked_text(row.preview), 200)
     if row.outcome == "ok":
         text = _("Finished in {lasted}").format(lasted=lasted) if lasted else _("Finished")
         return f"{text}: {preview}" if preview else f"{text}."
@@ -291,7 +292,7 @@ def changed_elsewhere(
     replaced: bool = False,
 ) -> str:
     """Why the pane froze: the call changed, or somebody else settled it, while it was read."""
-    unsent = f" {_('Your text was not sent.')}" if typed else ""
+    unsent = " " + _("Your text was not sent.") if typed else ""
     if replaced or (after is not None and after.sha256 != before.sha256):
         return (
             _("This call changed at {time} while you were reading.").format(

@@ -238,7 +238,7 @@ def _gap(gap: Gap, now: datetime) -> str:
         # The day is said once.
         end = end.rpartition(" ")[2]
     said = _("Nobody watched from {begin} to {end}.").format(begin=begin, end=end)
-    return f"{said} {_('The window before was killed.')}" if gap.killed else said
+    return " ".join((said, _("The window before was killed."))) if gap.killed else said
 
 
 # --- All together ---------------------------------------------------------------------------------

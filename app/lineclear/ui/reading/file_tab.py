@@ -21,6 +21,7 @@ BYTES_AT_MOST = 256 << 10
 """Bytes that are shown one by one."""
 _PER_LINE = 16
 MASKED = _("Secrets in the bytes are masked.")
+MASKED_FIRST = _("Secrets in the bytes are masked. Show them first.")
 
 
 def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
@@ -211,7 +212,7 @@ class FileTab(QWidget):
     def _show(self) -> None:
         if self._shown_bytes and self._open:
             # Bytes one by one hide nothing: what they hold is asked for with the text.
-            self.raw.show_text(f"\u27e6{MASKED} {_('Show them first.')}\u27e7")
+            self.raw.show_text(f"\u27e6{MASKED_FIRST}\u27e7")
         else:
             self.raw.show_text(byte_text(self._bytes) if self._shown_bytes else self._masked)
 

@@ -40,7 +40,7 @@ def review_text(changes: list[Change], asked: Json, given: Json) -> str:
         lines += [
             visible(change.where()).text,
             f"    {after}",
-            f"  \u2190 {_('was {value}').format(value=before)}",
+            "  \u2190 " + _("was {value}").format(value=before),
             "",
         ]
     return "\n".join(lines).rstrip("\n")

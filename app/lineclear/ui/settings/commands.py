@@ -222,9 +222,7 @@ def _about(setting: LaunchSetting, row: Row | None) -> str:
 
 
 def _named(row: Row) -> str:
-    return (
-        f"{words.name(row.agent)} \u00b7 {words.name(row.tool, _('no tool'))} \u00b7 {row.id[:8]}"
-    )
+    return " \u00b7 ".join((words.name(row.agent), words.name(row.tool, _("no tool")), row.id[:8]))
 
 
 def for_whom(setting: LaunchSetting) -> str:
