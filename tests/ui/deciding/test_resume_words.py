@@ -69,9 +69,10 @@ async def test_an_approved_call_that_ran_elsewhere_since_is_resumed_on_the_word(
     await ready(inbox, until, Act.RESUME)
     click(inbox.pane.bar.resume)
     assert inbox.pane.bar.resume.text() == "It did not run: resume"
-    sentence = says(inbox, "sentence")
-    assert sentence.startswith("An earlier answer to this call was handed over; it may have run.")
-    assert f"Answered before in {source / 'first'}: approved by " in sentence
+    assert says(inbox, "sentence") == "Start it again only if you know that it did not run."
+    told = inbox.findChild(object, "warning_handed_over_before").accessibleName()
+    assert told.startswith("An earlier answer to this call was handed over; it may have run.")
+    assert f"Answered before in {source / 'first'}: approved by " in told
     await ready(inbox, until, Act.RESUME)
     click(inbox.pane.bar.resume)
     await until(lambda: "went on" in inbox.pane.console.text.toPlainText(), "its output")
@@ -104,7 +105,8 @@ async def test_a_run_beside_a_file_that_cannot_be_read_says_which_and_asks(
     await ready(inbox, until, Act.RESUME)
     click(inbox.pane.bar.resume)
     assert inbox.pane.bar.resume.text() == "Resume despite that"
-    assert "waiting.checkpoint.json" in says(inbox, "sentence")
+    assert says(inbox, "sentence").startswith("Resume it only if you know that nothing runs, and")
+    assert inbox.findChild(object, "warning_unread_beside") is not None
     await ready(inbox, until, Act.RESUME)
     click(inbox.pane.bar.resume)
     await until(lambda: "went on" in inbox.pane.console.text.toPlainText(), "its output")
@@ -119,3 +121,17 @@ async def test_a_run_with_an_open_call_in_another_folder_cannot_be_resumed(
     await chosen(inbox, until, Section.TO_RESUME, row.id)
     await until(lambda: f"is open in {source / 'other'}" in says(inbox, "standing"), "why")
     assert not inbox.pane.bar.resume.isVisible()
+    assert says(inbox, "sentence") == "It cannot be resumed yet."
+
+
+async def test_an_approved_call_says_which_other_one_of_its_run_holds_it_back(
+    inbox, source, settings, until
+):
+    waiting(source / "web", asked())
+    waiting(source / "other", asked("run_1", "call_2", path="/srv"))
+    row = approve(settings, "web")
+    await chosen(inbox, until, Section.HANDED_OVER, row.id)
+    banner = await until(lambda: inbox.findChild(object, "heldBack"), "why")
+    assert f"is open in {source / 'other'}; deny or settle that first." in banner.accessibleName()
+    assert not inbox.pane.bar.resume.isVisible()
+    assert inbox.pane.bar.take_back.isVisible()

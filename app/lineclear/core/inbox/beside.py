@@ -57,6 +57,11 @@ def resumes_by_call(row: Row) -> bool:
     return row.tool is not None and not row.closed and row.state in MAY_START and bool(run_of(row))
 
 
+def is_held_back(row: Row) -> bool:
+    """Tell whether something else of its run, here or in another folder, must be settled first."""
+    return row.reason_code == REQUEST_OPEN or row.elsewhere is not None
+
+
 def same_call(one: Row, other: Row) -> bool:
     """Tell whether two rows are one call: who answered it knew that it stands twice."""
     return one.likeness is not None and one.likeness == other.likeness

@@ -8,11 +8,16 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
-from lineclear.core.inbox.beside import REQUEST_OPEN
-from lineclear.core.inbox.cautions import HANDED_OVER, MAY_BE_RUNNING, UNREAD_BESIDE
+from lineclear.core.inbox.beside import is_held_back
+from lineclear.core.inbox.cautions import (
+    ASK_FOR_WORD,
+    HANDED_OVER,
+    MAY_BE_RUNNING,
+    UNREAD_BESIDE,
+)
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.startable import asked_for_word, words_needed
+from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.typed_commands import on_call
@@ -191,37 +196,30 @@ def _offer_decided(row: Row, *, word: bool) -> Offer:
 def _offer_resume(row: Row, *, word: bool) -> Offer:
     if not row.resumable_by:
         return Offer(_no_command(row), set_command=True)
-    if _is_held_back(row):
-        # The state line says by what, for a run without a call.
-        return Offer("" if row.tool is None else visible_line(row.reason or "", 300))
+    if is_held_back(row):
+        # By what says the state line, or a banner.
+        return Offer(_("It cannot be resumed yet."))
     needed = words_needed(row)
     if not needed:
         return Offer(resume=_("Resume"))
     if not word:
         return Offer(resume=_("Resume\u2026"), asks=True)
     # Only the operator can know.
-    told = (
-        [words.warning(HANDED_OVER, run=row.tool is None)]
-        if needed == {HANDED_OVER, MAY_BE_RUNNING}
-        else []
-    )
-    rest = sorted(needed - ({HANDED_OVER} if told else set()))
-    told += [visible_line(asked_for_word(row, code), 400) for code in rest]
-    return Offer(sentence=" ".join(told), resume=_word_given(needed))
+    return _offer_on_word(needed, run=row.tool is None)
 
 
-def _word_given(needed: frozenset[str]) -> str:
-    """The button that gives the operator's word for what a resume needs it for."""
+def _offer_on_word(needed: frozenset[str], *, run: bool) -> Offer:
+    """What a resume needs the operator's word for; banners say what is known of that."""
     if UNREAD_BESIDE in needed:
-        return _("Resume despite that")
-    if needed == {HANDED_OVER}:
-        return _("It did not run: resume")
-    return _("Nothing runs or ran: resume") if HANDED_OVER in needed else _("Nothing runs: resume")
-
-
-def _is_held_back(row: Row) -> bool:
-    """Whether something else of its run, here or in another folder, has to be settled first."""
-    return row.reason_code == REQUEST_OPEN or row.elsewhere is not None
+        told = _("Resume it only if you know that nothing runs, and what waits in that file.")
+        return Offer(told, resume=_("Resume despite that"))
+    if HANDED_OVER not in needed:
+        return Offer(ASK_FOR_WORD, resume=_("Nothing runs: resume"))
+    if MAY_BE_RUNNING in needed:
+        told = f"{words.warning(HANDED_OVER, run=run)} {ASK_FOR_WORD}"
+        return Offer(told, resume=_("Nothing runs or ran: resume"))
+    told = _("Start it again only if you know that it did not run.")
+    return Offer(told, resume=_("It did not run: resume"))
 
 
 def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:

@@ -9,9 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
+from lineclear.core.inbox.beside import is_held_back
+from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
@@ -97,7 +101,21 @@ def state_notices(
     """What there is to say of a row in its state."""
     if row.state is State.PENDING:
         return warning_notices(row, show_all)
-    return [key_notice(row, copied)] if row.state is State.UNCERTAIN else []
+    if row.state is State.UNCERTAIN:
+        return [key_notice(row, copied)]
+    return [] if row.closed else _resume_notices(row)
+
+
+def _resume_notices(row: Row) -> list[Notice]:
+    """What stands against a resume and is not said in the line of its state."""
+    if is_held_back(row):
+        # A run without a call says it there.
+        reason = visible_line(row.reason or "", 400)
+        return [] if row.tool is None else [Notice("care", reason, name="heldBack")]
+    codes = [code for code in row.warnings if code in words_needed(row) - {MAY_BE_RUNNING}]
+    return [
+        Notice("stop", words.warning_about(row, code), name=f"warning_{code}") for code in codes
+    ]
 
 
 class Banners(QWidget):
