@@ -196,3 +196,17 @@ async def test_new_calls_are_announced_by_their_number(inbox, source, until, ann
 def test_a_model_tells_no_row_that_is_not_there():
     model = QueueModel()
     assert model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole) is None
+
+
+async def test_only_tabs_that_are_there_are_told(inbox, source, until):
+    def tabs() -> list[str]:
+        bar = QAccessible.queryAccessibleInterface(inbox.pane.tabs.tabBar())
+        children = [bar.child(place) for place in range(bar.childCount())]
+        return [name(part) for part in children if part.role() is ROLE.PageTab]
+
+    aid = ask_for(source).shown.aid
+    await select(inbox, until, aid)
+    assert tabs() == ["Call", "Changes", "Steps", "Inputs", "File"]
+    inbox.pane.follow(source / "launch-1.log", "agent", show=False)
+    assert tabs() == ["Call", "Changes", "Steps", "Inputs", "File", "Output"]
+    assert inbox.pane.tabs.currentWidget() is inbox.pane.call

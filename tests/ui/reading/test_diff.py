@@ -183,8 +183,8 @@ async def test_the_world_that_changed_raises_a_care_beside_the_diff(inbox, sourc
     await until(inbox.model.rowCount)
     inbox.table.step(1)
     pane = inbox.pane
+    await until(lambda: pane.tabs.indexOf(pane.diff) >= 0)
     place = pane.tabs.indexOf(pane.diff)
-    await until(lambda: pane.tabs.isTabVisible(place))
     assert pane.tabs.tabText(place) == "Diff 1"
     assert "file_changed" in inbox.flow.view.row.warnings
 
