@@ -332,7 +332,7 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[inLine="true"]:focus {{ border-color: {t.accent}; }}
     QPushButton#pill {{
         background: {t.accent}; color: {t.on_accent}; border: none;
-        border-radius: 13px; padding: 5px 14px;
+        border-radius: 9px; padding: 1px 12px;
     }}
     QPushButton[chip="true"] {{ padding: 3px 8px; border-radius: 6px; }}
     QCheckBox {{ spacing: 6px; }}

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, Qt
+from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
@@ -13,6 +13,7 @@ from lineclear.ui import theme
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.filtering import parse_filter
 from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.row_delegate import heading_words
 from lineclear.ui.queue.scope import Scope
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.queue.table_view import GLYPH_ALONE, QUIET_AFTER_KEY_S, QueueView
@@ -306,3 +307,51 @@ def test_when_the_current_row_goes_nobody_has_chosen_its_neighbour(view):
     assert chosen[-1] == ""
     view.step(1)
     assert view.current_id == below
+
+
+# --- The pill -------------------------------------------------------------------------------------
+
+
+def place_of(view, widget):
+    return QRect(widget.mapTo(view, QPoint(0, 0)), widget.size())
+
+
+@pytest.mark.parametrize("width", [460, 700, 1200])
+def test_the_pill_covers_no_row_and_no_heading_of_its_column(view, width):
+    view.resize(width, 300)
+    fill(view, [10, 20, 30])
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    fill(view, [15])
+    pill = place_of(view, view.pill)
+    assert not view.compact
+    assert not pill.intersects(place_of(view, view.viewport()))
+    assert view.horizontalHeader().geometry().contains(pill)
+    heading = view.horizontalHeader().sectionViewportPosition(Column.ARGUMENTS)
+    word = view.fontMetrics().horizontalAdvance("Arguments") + 8
+    assert pill.left() >= view.viewport().x() + heading + (word if width > 460 else 0)
+
+
+def test_where_there_are_no_headings_the_pill_is_at_the_bottom(view):
+    view.resize(260, 400)
+    fill(view, [10, 20])
+    QTest.keyClick(view, Qt.Key.Key_Down)
+    fill(view, [15])
+    assert view.compact
+    pill = place_of(view, view.pill)
+    below = view.rowViewportPosition(1) + view.rowHeight(1)
+    assert view.pill.isVisible()
+    assert pill.top() >= view.viewport().y() + below
+    assert place_of(view, view.viewport()).contains(pill)
+
+
+def test_a_group_of_nothing_but_tombstones_counts_none(view):
+    fill(view, [10])
+    view.choose(row_id(10))
+    model_of(view).apply(
+        Diff(changed=(a_row(10, state=State.DENIED, decision=a_decision("deny")),))
+    )
+    (heading,) = model_of(view).headings()
+    assert heading_words(heading) == "Agents waiting"
+    fill(view, [11, 12])
+    (heading,) = model_of(view).headings()
+    assert heading_words(heading) == "Agents waiting \u00b7 2"

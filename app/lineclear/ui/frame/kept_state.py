@@ -46,6 +46,11 @@ class KeptState(QObject):
             self._writing = True
             self._tasks.start(self._write(), name=_("keep what you snoozed and saved"))
 
+    def remember(self, change: Callable[[OperatorState], dict[str, Any]]) -> None:
+        """The same, but written with what is kept next, or at the end: no loss if it never is."""
+        self.state = self.state.model_copy(update=change(self.state))
+        self._unwritten = True
+
     async def _write(self) -> None:
         loop = asyncio.get_running_loop()
         try:

@@ -131,8 +131,12 @@ class Overview(QObject):
         scope = self._model.scope
         if scope.filter.wrong:
             return visible_line(" ".join(scope.filter.wrong), 300), ("clear",)
-        if scope.filter:
-            return words.nothing_matches(self._model.hidden_by_filter()), ("clear",)
+        hidden = self._model.hidden_by_filter()
+        if hidden:
+            return words.nothing_matches(hidden), ("clear",)
+        if scope.filter and self.complete:
+            told = _("Nothing under \u201c{section}\u201d, with or without the filter.")
+            return told.format(section=TITLES[scope.section]), ("clear",)
         if not self._settings().sources:
             place = visible_line(str(Path(default_source())))
             told = _("No folder is watched. Agents leave calls in {place}.").format(place=place)

@@ -11,6 +11,7 @@ from lineclear.ui.frame.bars import Strip, TopBar
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.saved_filters import SavedFilters
+from lineclear.ui.queue.seen_rows import SeenRows
 from lineclear.ui.queue.snoozing import Snoozing
 from lineclear.ui.queue.table_view import QueueView
 from lineclear.ui.tasks import Tasks
@@ -32,6 +33,7 @@ class OwnView(QObject):
         self.kept = KeptState(tasks, self)
         self.snoozing = Snoozing(table, model, self.kept)
         self.snoozing.told.connect(tell)
+        self.seen = SeenRows(model, self.kept)
         self.saved = SavedFilters(top.filter, self.kept)
         top.beside_filter(self.saved)
         top.filter.values = model.filter_values

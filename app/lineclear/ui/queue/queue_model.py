@@ -36,11 +36,14 @@ class QueueModel(RowTable):
         counted: the sections' counts or totals may have changed.
         held_changed(int): how many arrivals and moves wait behind the pill.
         woke(list): rows whose snooze is over; they arrive like new ones.
+        seen(str, str): the operator has had this news in the pane, in this state; "": it is news
+            again.
     """
 
     counted = Signal()
     held_changed = Signal(int)
     woke = Signal(list)
+    seen = Signal(str, str)
 
     def __init__(
         self,
@@ -143,9 +146,10 @@ class QueueModel(RowTable):
     def mark_seen(self, row_id: str) -> None:
         """The operator has had this row in the pane."""
         slot = self._known.index.slots.get(row_id)
-        if slot is not None and slot not in self._seen:
-            self._seen.add(slot)
+        if slot is not None and self._unseen(slot):
+            self._seen[slot] = state = self._known.index.values["state"][slot]
             self._repaint(slot)
+            self.seen.emit(row_id, state)
 
     def readers_changed(self, row_ids: Iterable[str]) -> None:
         """Others began or stopped reading these calls."""
@@ -222,6 +226,8 @@ class QueueModel(RowTable):
         for row in (*diff.added, *diff.changed):
             slot = self._known.put(row)
             self._gone.discard(slot)
+            if row.id in self._seen_before:
+                self._seen[slot] = self._seen_before.pop(row.id)
             self._texts.changed(row.id)
             self._settle(slot, arrivals, leaving)
         for row_id in diff.removed:
@@ -243,7 +249,8 @@ class QueueModel(RowTable):
             self._known.count_anew(row_id)
             if slept and self._known.section_at(slot) is Section.WAITING:
                 self._known.snoozed.pop(row_id, None)
-                self._seen.discard(slot)
+                self._seen.pop(slot, None)
+                self.seen.emit(row_id, "")
                 woken.append(self._rows[row_id])
             self._settle(slot, arrivals, leaving)
         self._look_at_times(arrivals, leaving)
@@ -388,7 +395,7 @@ class QueueModel(RowTable):
     def _purge(self, slot: int) -> None:
         row_id = self._known.index.ids[slot]
         self._gone.discard(slot)
-        self._seen.discard(slot)
+        self._seen.pop(slot, None)
         self._texts.forget(row_id)
         self._known.drop(row_id)
         self._order.primaries.pop(slot, None)

@@ -377,6 +377,12 @@ def _chip_colours(level: Level, t: theme.Tokens) -> tuple[str, str]:
     return (t.care_back, t.care) if level is Level.CARE else (t.note_back, t.muted)
 
 
+def heading_words(heading: Heading) -> str:
+    """A group's name and how many calls of it wait; none where only tombstones stand below it."""
+    name = HEADINGS[heading.group]
+    return f"{name} \u00b7 {heading.count}" if heading.count else name
+
+
 def _paint_heading(painter: QPainter, cell: QRect, heading: Heading, t: theme.Tokens) -> None:
     """Draw one column's part of a heading that goes over all of them."""
     painter.save()
@@ -389,6 +395,5 @@ def _paint_heading(painter: QPainter, cell: QRect, heading: Heading, t: theme.To
     soon = heading.group is Group.EXPIRES_SOON
     painter.setPen(QColor(t.care if soon else t.muted))
     line = QRect(12, cell.top(), 600, cell.height() - 1)
-    text = f"{HEADINGS[heading.group]} \u00b7 {heading.count}"
-    painter.drawText(line, int(_LEFT | Qt.AlignmentFlag.AlignVCenter), text)
+    painter.drawText(line, int(_LEFT | Qt.AlignmentFlag.AlignVCenter), heading_words(heading))
     painter.restore()

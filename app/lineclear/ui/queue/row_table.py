@@ -70,7 +70,10 @@ class RowTable(QAbstractTableModel):
         self._scope = Scope()
         self._rule = SortRule()
         # By slot, as all that is many is.
-        self._seen: set[int] = set()
+        self._seen: dict[int, object] = {}
+        """In which state a row was seen."""
+        self._seen_before: dict[str, object] = {}
+        """The same by id, of rows that are not known yet."""
         self._tombstones: set[int] = set()
         self._gone: set[int] = set()
         self.differs: Callable[[Row], int | None] = lambda _row: None
@@ -154,7 +157,8 @@ class RowTable(QAbstractTableModel):
 
     def _spoken(self, slot: int, column: int) -> str:
         """What is drawn of a cell, in words; the first tells the row, and its group."""
-        text = f"{self._heading(column)}: {self._text(slot, column) or _('none')}"
+        none = _("none")
+        text = f"{self._heading(column)}: {self._text(slot, column) or none}"
         row = self._known.row_at(slot)
         if column == Column.ARGUMENTS:
             chips = cells.chips(row, self.differs(row), self.reader(row.id))
@@ -214,7 +218,17 @@ class RowTable(QAbstractTableModel):
 
     def _unseen(self, slot: int) -> bool:
         """Whether a row is news that nobody had in the pane."""
-        return slot not in self._seen and self._known.index.values["state"][slot] in _NEWS
+        state = self._known.index.values["state"][slot]
+        return state in _NEWS and self._seen.get(slot) != state
+
+    def is_news(self, row_id: str) -> bool:
+        """Whether a row is in a state that a person has to see."""
+        slot = self._known.index.slots.get(row_id)
+        return slot is not None and self._known.index.values["state"][slot] in _NEWS
+
+    def know_seen(self, states: Mapping[str, str]) -> None:
+        """Take up what was seen before this window opened: by id, in which state."""
+        self._seen_before.update(states)
 
     def snoozed_until(self, row_id: str) -> datetime | None:
         """Until when a row is put off; None for one that is not."""

@@ -99,9 +99,10 @@ class QueueView(QTableView):
         model.rebuilt.connect(self._restore)
         model.held_changed.connect(self._show_pill)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
-        self.pill = QPushButton(self.viewport())
+        self.pill = QPushButton(self)
         self.pill.setObjectName("pill")
         self.pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.pill.setFont(theme.small_font(tabular=True))
         self.pill.clicked.connect(model.release_held)
         self.pill.hide()
         self._away = QTimer(self)
@@ -369,9 +370,19 @@ class QueueView(QTableView):
         self._place_pill()
 
     def _place_pill(self) -> None:
+        """Over the columns' headings, where it covers no row; without them at the bottom."""
         self.pill.adjustSize()
-        view = self.viewport().rect()
-        self.pill.move((view.width() - self.pill.width()) // 2, 8)
+        view, header = self.viewport().geometry(), self.horizontalHeader()
+        if self.compact:
+            middle = view.center().x() - self.pill.width() // 2
+            self.pill.move(middle, view.bottom() - self.pill.height() - 8)
+        else:
+            # Beside the heading of the arguments, which is short and stands at the left.
+            start = view.left() + header.sectionViewportPosition(Column.ARGUMENTS)
+            end = min(start + header.sectionSize(Column.ARGUMENTS), view.right()) - 8
+            place = header.geometry().center().y() - self.pill.height() // 2
+            self.pill.move(max(view.left(), end - self.pill.width()), place)
+        self.pill.raise_()
 
     def _pointer_away(self) -> None:
         if not self._quiet():

@@ -1,0 +1,85 @@
+"""What was seen is not bold again after a restart; what became other news is."""
+
+import asyncio
+
+import pytest
+
+from lineclear.core.inbox import operator_state
+from lineclear.core.inbox.feed import Diff
+from lineclear.core.ledger.state import State
+from lineclear.ui.frame.kept_state import KeptState
+from lineclear.ui.queue import seen_rows
+from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.row_table import Role
+from lineclear.ui.queue.seen_rows import SeenRows
+from lineclear.ui.tasks import Tasks
+from tests.ui.sample import NOW, a_decision, a_row, row_id
+
+
+class Window:
+    """As much of a window as remembers what was seen."""
+
+    def __init__(self) -> None:
+        self.kept = KeptState(Tasks(asyncio.get_running_loop()))
+        self.model = QueueModel(now=lambda: NOW)
+        self.seen = SeenRows(self.model, self.kept)
+
+    def unseen(self, number: int) -> bool:
+        position = self.model.position(row_id(number))
+        assert position is not None
+        return bool(self.model.index(position, 0).data(Role.UNSEEN))
+
+
+@pytest.fixture
+def started(home, qapp):
+    return Window
+
+
+async def test_what_was_seen_is_not_news_after_a_restart(started):
+    window = started()
+    window.model.apply(Diff(added=(a_row(1), a_row(2))))
+    window.model.mark_seen(row_id(1))
+    assert (window.unseen(1), window.unseen(2)) == (False, True)
+    window.kept.finish()
+    again = started()
+    again.model.apply(Diff(added=(a_row(1), a_row(2))))
+    assert (again.unseen(1), again.unseen(2)) == (False, True)
+
+
+async def test_what_may_have_run_is_news_to_who_saw_it_waiting(started):
+    window = started()
+    window.model.apply(Diff(added=(a_row(1),)))
+    window.model.mark_seen(row_id(1))
+    window.kept.finish()
+    for one in (window, started()):
+        state = {"added" if one is not window else "changed": (a_row(1, state=State.UNCERTAIN),)}
+        one.model.apply(Diff(**state))
+        slot = one.model._known.index.slots[row_id(1)]
+        assert one.model._unseen(slot)
+
+
+async def test_what_is_over_is_forgotten_and_what_is_away_is_kept(started, monkeypatch):
+    monkeypatch.setattr(seen_rows, "KEPT", 3)
+    window = started()
+    window.model.know_seen({})
+    window.kept.remember(lambda _state: {"seen": {"away": "pending"}})
+    window.model.apply(Diff(added=tuple(a_row(number) for number in range(1, 4))))
+    window.model.mark_seen(row_id(1))
+    done = a_row(1, state=State.DENIED, decision=a_decision("deny"))
+    window.model.apply(Diff(changed=(done,)))
+    window.model.mark_seen(row_id(2))
+    assert window.kept.state.seen == {"away": "pending", row_id(2): "pending"}
+    window.model.mark_seen(row_id(3))
+    window.model.apply(Diff(added=(a_row(4),)))
+    window.model.mark_seen(row_id(4))
+    assert list(window.kept.state.seen) == [row_id(number) for number in (2, 3, 4)]
+
+
+async def test_nothing_is_written_for_each_row_that_is_read(started, home):
+    window = started()
+    window.model.apply(Diff(added=(a_row(1),)))
+    window.model.mark_seen(row_id(1))
+    await asyncio.sleep(0)
+    assert not operator_state.state_path().exists()
+    window.kept.finish()
+    assert operator_state.load().state.seen == {row_id(1): "pending"}
