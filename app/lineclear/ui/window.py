@@ -334,10 +334,10 @@ class MainWindow(QMainWindow):
         section = self.sidebar.section()
         left = self.history.turn_to(on=section is Section.HISTORY)
         if self.history.shown:
+            self.overview.show_totals()
             return
-        self.model.set_scope(
-            Scope(section, self.sidebar.source(), parse_filter(self.filter.text()))
-        )
+        wanted = parse_filter(self.filter.text())
+        self.model.set_scope(Scope(section, self.sidebar.source(), wanted))
         self.overview.count()
         if left:
             self.flow.view.show(self.table.current_id)
