@@ -334,7 +334,7 @@ class MainWindow(QMainWindow):
         section = self.sidebar.section()
         left = self.history.turn_to(on=section is Section.HISTORY)
         if self.history.shown:
-            self.overview.show_totals()
+            self.overview.count()
             return
         wanted = parse_filter(self.filter.text())
         self.model.set_scope(Scope(section, self.sidebar.source(), wanted))

@@ -14,6 +14,8 @@ def says_empty(inbox) -> str:
 
 async def test_a_filter_that_hides_nothing_is_not_why_nothing_is_there(inbox, until):
     await until(lambda: inbox.overview.complete, "all read")
+    inbox.overview.count()
+    assert inbox.status.totals.text() == "Nothing waits"
     inbox.filter.setText("tool:bash")
     inbox._rescope()
     inbox.overview.count()

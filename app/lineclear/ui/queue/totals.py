@@ -20,10 +20,14 @@ class Scope:
     """For one row and for several, as `counted` takes them."""
     whole: str
     """What a total says of itself, with the place of `{totals}`."""
+    nothing: str
+    """What is said where there is nothing to add up."""
 
 
-SELECTED = Scope(marked_pair("{n} selected", "{n} selected"), _("{totals} over the selection"))
-WAITING = Scope(marked_pair("{n} waiting", "{n} waiting"), _("{totals} over all that waits"))
+SELECTED = Scope(marked_pair("{n} selected", "{n} selected"), _("{totals} over the selection"), "")
+WAITING = Scope(
+    marked_pair("{n} waiting", "{n} waiting"), _("{totals} over all that waits"), _("Nothing waits")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class Totals:
 
     def sentence(self, what: Scope) -> str:
         """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`."""
+        if not self.rows:
+            return what.nothing
         parts = [counted(*what.rows, number=self.rows)]
         if self.tool_calls is not None:
             parts.append(words.amount_of(self.tool_calls, "tool calls"))
