@@ -76,13 +76,19 @@ class Refusal(LineclearError):
 
 
 class StoreHeld(LineclearError):
-    """Another live process holds this store or run folder; `pid` where it is known."""
+    """Another live process holds this store or run folder; `pid` where it is known.
+
+    `holder` says who it is: `process 4121`, `a child of process 4121, which has ended`.
+    """
 
     code = "store_held"
 
-    def __init__(self, sentence: str, pid: int | None = None) -> None:
+    def __init__(
+        self, sentence: str, pid: int | None = None, *, holder: str = "another process"
+    ) -> None:
         super().__init__(sentence)
         self.pid = pid
+        self.holder = holder
 
 
 class MayHaveRun(LineclearError):

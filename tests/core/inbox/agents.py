@@ -23,6 +23,15 @@ with AgentLock.acquire(run), Store.create(run / lane) as store:
     sys.stdin.read()
 """
 
+_FORK = """
+    import os
+    if os.fork() == 0:
+        os.close(1)
+        sys.stdin.read()
+        os._exit(0)
+"""
+"""A child that ends when nobody writes to the agent any more, not with the agent."""
+
 
 def call(tool="send_refund", arguments=None, agent="refund-bot", **said) -> Call:
     return Call(tool, {"customer": "C-1204"} if arguments is None else arguments, agent, **said)
@@ -39,9 +48,10 @@ def asked(folder: Path, said: Call | None = None) -> Any:
 class Agent:
     """A real agent process that holds its run folder's lock and waits in a lane."""
 
-    def __init__(self, run: Path, lane="1", tool="send_refund") -> None:
+    def __init__(self, run: Path, lane="1", tool="send_refund", *, forks: bool = False) -> None:
+        program = _HOLDER.replace("    print(", f"{_FORK}    print(") if forks else _HOLDER
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _HOLDER, str(run), lane, tool],
+            [sys.executable, "-c", program, str(run), lane, tool],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -56,6 +66,11 @@ class Agent:
     def kill(self) -> None:
         self.process.kill()
         self.process.communicate()
+
+    def kill_alone(self) -> None:
+        """Kill the agent; a child that it forked lives until `kill`."""
+        self.process.kill()
+        self.process.wait()
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.errors import MayHaveRun, NothingPending, Refusal
+from lineclear.core.agent.gate import Gate
+from lineclear.core.errors import MayHaveRun, NothingPending, Refusal, StoreHeld
 from lineclear.core.inbox import deciding, launch, outputlog
 from lineclear.core.inbox.command import environment
 from lineclear.core.inbox.launch import command_for, put_back, relaunch, run_claimed
@@ -369,6 +370,25 @@ def test_a_living_agent_is_not_relaunched(source):
             relaunch(detail, settings)
         assert refused.value.code == "alive"
     assert relaunch(detail, settings).n == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_that_outlived_its_agent_is_told_apart_from_it(source):
+    settings = command(source, "-c", "")
+    with Agent(source / "bot", forks=True) as agent:
+        detail = detail_of(settings)
+        say(detail.shown)
+        agent.kill_alone()
+        with pytest.raises(Refusal) as refused:
+            relaunch(detail, settings)
+        assert refused.value.code == "alive"
+        told = f"The agent's process {agent.pid} has ended, but a child of it lives"
+        assert refused.value.sentence.startswith(told)
+        with pytest.raises(StoreHeld) as held:
+            Gate("bot", source)
+        who = f"a child of process {agent.pid}, which has ended"
+        assert f"in use by {who} (" in held.value.sentence
+        assert (held.value.pid, held.value.holder) == (None, who)
 
 
 def test_a_call_that_may_have_run_is_settled_first(source):

@@ -74,13 +74,12 @@ def _take(path: Path, name: str, instance: str | None) -> AgentLock:
         return AgentLock.acquire(path)
     except StoreHeld as held:
         other = "2" if instance is None else f"{instance}-2"
-        who = "this very process" if held.pid == os.getpid() else f"process {held.pid}"
-        if held.pid is None:
-            who = "another process"
+        who = "this very process" if held.pid == os.getpid() else held.holder
         raise StoreHeld(
             f"{path.name} is already in use by {who} ({path}). End that one, or run beside it "
             f"under a name of its own: Gate({name!r}, instance={other!r}).",
             held.pid,
+            holder=held.holder,
         ) from held
 
 

@@ -144,8 +144,16 @@ def _refuse_alive(store: Store, row: Row) -> None:
         return
     folders = (row.store, row.store.parent)
     states = [lock.look(one) for one in folders if os.path.lexists(one / LOCK)]
-    if any(state.held or state.process is Process.ELSEWHERE for state in states):
-        raise Refusal("The agent's process lives; it needs no relaunch.", code="alive")
+    if not any(state.held or state.process is Process.ELSEWHERE for state in states):
+        return
+    left = next((one.owner for one in states if one.held and one.process is Process.DEAD), None)
+    if left is not None:
+        raise Refusal(
+            f"The agent's process {left.pid} has ended, but a child of it lives and holds its"
+            " folder; end that first.",
+            code="alive",
+        )
+    raise Refusal("The agent's process lives; it needs no relaunch.", code="alive")
 
 
 def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:

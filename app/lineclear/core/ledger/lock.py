@@ -261,13 +261,14 @@ def _held(folder: Path, fd: int) -> StoreHeld:
         who, pid = f"process {holder.owner.pid}", holder.owner.pid
         process = liveness.process_of(holder.owner)
         if process is Process.DEAD:
-            who = f"a child of process {pid}, which has ended"
+            who, pid = f"a child of process {pid}, which has ended", None
         elif process is Process.ELSEWHERE:
             who = f"process {pid} of another machine"
     return StoreHeld(
         f"{folder} is held by {who}; end it first, or use another folder "
         "(a Gate takes `instance=`).",
         pid,
+        holder=who,
     )
 
 
