@@ -1,6 +1,9 @@
 """Calls that edit files, and what became of the world since they were asked."""
 
 import os
+import subprocess
+import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,9 +13,11 @@ import pytest
 
 from lineclear.core.checkpoints.model import Counters
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.inbox.agent_folder import Folder
 from lineclear.core.inbox.file_edits import FileEdit, edited, file_edit
 from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON, look
+from lineclear.core.ledger.liveness import LockState, Process, owner_of
 from lineclear.core.ledger.state import State
 from tests.ui.sample import a_row
 
@@ -96,3 +101,42 @@ def test_both_are_cares_with_a_sentence():
     for code in (FILE_CHANGED, RUN_WENT_ON):
         assert LEVELS[code] is Level.CARE
         assert SENTENCES[code]
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux for a process's folder")
+
+
+@linux
+def test_a_relative_path_is_looked_for_where_the_living_agent_is(tmp_path):
+    (tmp_path / "notes.txt").write_text("before")
+    arguments = {"path": "notes.txt", "content": "y"}
+    with subprocess.Popen(["sleep", "600"], cwd=tmp_path) as agent:
+        try:
+            held = LockState(held=True, owner=owner_of(agent.pid), process=Process.ALIVE)
+            world = look(replace(detail_of(), lock=held), arguments)
+            assert world.folder == Folder(os.path.realpath(tmp_path), "process")
+            assert world.disk is not None
+            assert world.disk.text == "before"
+            # Where it is only likely that the file is the one, nothing is warned of.
+            asked = datetime.now(UTC) - timedelta(minutes=5)
+            assert look(replace(detail_of(asked=asked), lock=held), arguments).codes == ()
+        finally:
+            agent.kill()
+    dead = look(replace(detail_of(), lock=held), arguments)
+    assert dead.folder is None
+    assert dead.disk is not None
+    assert dead.disk.why_not == "its path is relative, and the agent's folder is not known."
+
+
+def test_a_relative_path_is_looked_for_where_the_dead_agent_was_started(tmp_path):
+    (tmp_path / "notes.txt").write_text("before")
+    launch: Any = SimpleNamespace(cwd=str(tmp_path))
+    gone = LockState(held=False, owner=None, process=Process.DEAD)
+    detail = replace(detail_of(), lock=gone, launches=(launch,))
+    world = look(detail, {"path": "./notes.txt", "content": "y"})
+    assert world.folder == Folder(str(tmp_path), "launch")
+    assert world.disk is not None
+    assert world.disk.text == "before"
+    for path in ("~/notes.txt", "/etc/hosts", ""):
+        assert look(detail, {"path": path, "content": "y"}).folder is None
+    assert look(replace(detail, launches=()), {"path": "a", "content": "y"}).folder is None

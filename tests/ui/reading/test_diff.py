@@ -57,8 +57,8 @@ def test_it_is_said_why_nothing_is_compared():
     edit = FileEdit("write", "notes.txt", "x\n")
     shown = made(edit, read_from_disk("notes.txt"))
     assert shown.about == (
-        "notes.txt is not compared with the file on disk: its path is relative, and nobody here"
-        " knows to which folder."
+        "notes.txt is not compared with the file on disk: its path is relative, and the agent's"
+        " folder is not known."
     )
     assert made(FileEdit("replace", parts=(("a", "b"),))).about.endswith("the call names none.")
     assert "all of it is new" in made(edit, on_disk("", absent=True)).about

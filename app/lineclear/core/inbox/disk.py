@@ -69,6 +69,11 @@ def read_from_disk(path: str) -> Disk:
     return replace(found, leads_to=leads_to, is_link=is_link)
 
 
+def is_relative(path: str) -> bool:
+    """Tell whether a path starts in a folder that it does not name; `~` names a home."""
+    return bool(path) and not os.path.isabs(path) and not path.startswith("~")
+
+
 def _found(path: str, real: str) -> Disk:
     now = datetime.now(UTC)
     try:
@@ -108,7 +113,7 @@ def _read(path: str, real: str) -> FileBytes:
 
 
 _WHY: Final = {
-    "relative": marked("its path is relative, and nobody here knows to which folder."),
+    "relative": marked("its path is relative, and the agent's folder is not known."),
     "pseudo": marked("it leads to a place where no files stand."),
     "no_permission": marked("it cannot be read by this user."),
     "not_regular": marked("it is no regular file."),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.inbox.disk import Disk, read_from_disk
+from lineclear.core.inbox.agent_folder import Folder, agent_folder
+from lineclear.core.inbox.disk import Disk, is_relative, read_from_disk
 from lineclear.core.inbox.file_edits import FileEdit, file_edit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.ledger.state import State
@@ -28,6 +30,8 @@ class World:
     """What the call does to a file, None for nothing."""
     disk: Disk | None = None
     """The file as it stands; None where the call names none, or several."""
+    folder: Folder | None = None
+    """Where a relative path was looked for; None for other paths, and where that is not known."""
 
 
 def look(detail: Detail, arguments: Json) -> World:
@@ -36,13 +40,16 @@ def look(detail: Detail, arguments: Json) -> World:
     named = () if edit is None or not edit.path else (edit.path, *edit.others)
     disks = [read_from_disk(path) for path in named]
     disk = disks[0] if len(disks) == 1 else None
+    folder = None
+    if disk is not None and is_relative(named[0]) and (folder := agent_folder(detail)) is not None:
+        disk = read_from_disk(os.path.join(folder.path, named[0]))
     codes = []
     if detail.row.state is State.PENDING:
         if any(_is_newer(one, detail.row) for one in disks):
             codes.append(FILE_CHANGED)
         if _went_on(detail):
             codes.append(RUN_WENT_ON)
-    return World(tuple(codes), edit, disk)
+    return World(tuple(codes), edit, disk, folder)
 
 
 def _is_newer(disk: Disk, row: Row) -> bool:

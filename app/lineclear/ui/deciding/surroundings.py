@@ -119,6 +119,8 @@ def _alike(one: World, other: World) -> bool:
     """Whether the same file would be shown: then the time of the first look stays."""
     if one.disk is None or other.disk is None:
         return one.disk is other.disk
+    if one.folder != other.folder:
+        return False
     return (one.disk.identity, one.disk.why_not, one.disk.absent) == (
         other.disk.identity,
         other.disk.why_not,

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.agent_folder import Folder
 from lineclear.core.inbox.file_edits import FileEdit, edited
 from lineclear.core.inbox.patch_names import strangers
 from lineclear.core.inbox.secrets import mask_text
@@ -89,6 +90,8 @@ def difference(world: World) -> Difference | None:
         about = _("The patch as the call holds it{file}.").format(file=_named(edit))
     else:
         pairs, about = _of_texts(edit, world)
+        if world.folder is not None:
+            about = f"{about} {_looked_in(world.folder)}"
     left, right, unified = _columns(pairs)
     changed = sum(1 for pair in pairs if _differs(pair.left) or _differs(pair.right))
     return Difference(about, left, right, unified, changed, _warning(edit, world))
@@ -125,6 +128,20 @@ def _warning(edit: FileEdit, world: World) -> str:
             )
         )
     return " ".join(told)
+
+
+def _looked_in(folder: Folder) -> str:
+    """Tell where a relative path was looked for, which is no more than likely."""
+    path = visible_line(folder.path, 200)
+    if folder.by == "process":
+        return _(
+            "Its path is relative and was looked for in {folder}, where the agent's process is now;"
+            " its tool may start from another folder."
+        ).format(folder=path)
+    return _(
+        "Its path is relative and was looked for in {folder}, where the agent was started last;"
+        " its tool may start from another folder."
+    ).format(folder=path)
 
 
 def _differs(line: Line | None) -> bool:
