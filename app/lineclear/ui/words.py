@@ -10,6 +10,7 @@ from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.rows import Answered, Row
+from lineclear.core.inbox.secrets import mask_for_record, masked_text
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
@@ -248,7 +249,8 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         facts.append(_("process {state}").format(state=PROCESS_WORDS[row.process]))
     if argv and row.waited_for and not (row.closed and row.pid is None):
         program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
-        facts.append(visible_line(" ".join((program, *argv[1:])), 60))
+        shown = " ".join(map(str, mask_for_record([program, *argv[1:]])))
+        facts.append(visible_line(masked_text(shown), 60))
     return " \u00b7 ".join(facts)
 
 

@@ -1,5 +1,7 @@
 """Secrets in the pane: masked in every form, shown one by one, and never a way past a warning."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,16 +11,23 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
+from lineclear.core.inbox.comparison import Change
 from lineclear.core.inbox.last_approved import Comparison
 from lineclear.core.inbox.rows import Detail
-from lineclear.ui import theme
+from lineclear.core.ledger.state import State
+from lineclear.ui import theme, words
+from lineclear.ui.deciding.standing import standing
 from lineclear.ui.queue import cells
 from lineclear.ui.reading import flagged
 from lineclear.ui.reading.call_tab import CallTab
+from lineclear.ui.reading.changes_tab import ChangesTab
 from lineclear.ui.reading.file_tab import MASKED, FileTab, byte_text
+from lineclear.ui.reading.inputs_tab import InputsTab
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.prepared import prepare
+from lineclear.ui.reading.result_tab import ResultTab
 from lineclear.ui.reading.shown_text import exact_text, raw_text
+from lineclear.ui.reading.steps_tab import StepsTab
 from tests.ui.sample import a_decision, a_row
 
 # Offscreen there is no window manager to tell the least size of a window to.
@@ -224,3 +233,65 @@ def test_bytes_one_by_one():
     assert byte_text(b"ab\x00\xff") == f"00000000  {'61 62 00 ff':<48} ab.."
     assert byte_text(b"").count("\n") == 0
     assert "more bytes are in the file" in byte_text(bytes(300_000))
+
+
+# --- The other tabs -----------------------------------------------------------------------------
+
+
+def a_run(secret):
+    step = SimpleNamespace(
+        tool="bash",
+        tool_input={"command": f"PGPASSWORD={secret} psql"},
+        log=f"password: '{secret}'",
+        observation=f'{{"token": "{secret}"}}',
+    )
+    call: Any = SimpleNamespace(
+        inputs={"api_key": secret},
+        steps=(step,),
+        calls=(SimpleNamespace(item="", arguments={"password": secret}),),
+        position=None,
+    )
+    other = a_row(2, arguments={"password": "hunter1"}, decision=a_decision())
+    change = Change(("password",), "hunter1", secret)
+    compared = Comparison(with_last_approved=True, other=other, same_tool=True, changes=(change,))
+    detail = Detail(a_row(arguments={}), None, call, b"", Path("f"), result=f"TOKEN={secret}")
+    return prepare(detail, (compared,))
+
+
+def test_steps_inputs_result_and_changes_are_masked_until_they_are_asked_for(look, qtbot):
+    prepared = a_run("hunter2")
+    steps, inputs, result, changes = (
+        made(look) for made in (StepsTab, InputsTab, ResultTab, ChangesTab)
+    )
+    for tab in (steps, inputs, result, changes):
+        qtbot.addWidget(tab)
+        tab.show()
+
+    def show(shown):
+        steps.show_steps(shown.steps, shown.steps_open)
+        inputs.show_inputs(shown.inputs, shown.inputs_open)
+        result.show_result(shown.result, shown.result_open)
+        changes.show_changes(shown.beside, shown.beside_open)
+
+    show(prepared)
+    for tab in (steps, inputs, result, changes):
+        assert "hunter" not in tab.text.whole_text
+        assert DOTS in tab.text.whole_text
+        tab.secrets.button.click()
+        assert "hunter2" in tab.text.whole_text
+        assert not tab.secrets.isVisible()
+    # Another call begins masked, and so does the same one when it is shown anew.
+    show(prepared)
+    for tab in (steps, inputs, result, changes):
+        assert "hunter" not in tab.text.whole_text
+    show(a_run("$TOKEN"))
+    assert not inputs.secrets.isVisible()
+    assert not result.secrets.isVisible()
+
+
+def test_what_a_resume_prints_and_an_agent_was_started_with_is_masked():
+    row = replace(a_row(), preview="token=qx7Rt9Zp2w is set", state=State.DONE, outcome="ok")
+    now = datetime.now(UTC)
+    assert "qx7Rt9Zp2w" not in standing(row, now, None)
+    facts = words.header_facts(a_row(), now, ("/usr/bin/python", "a.py", "--token", "hunter2"))
+    assert "hunter2" not in facts

@@ -16,6 +16,7 @@ from lineclear.core.inbox import answered, answers
 from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import decide as ledger
 from lineclear.core.ledger import handover
@@ -231,7 +232,7 @@ def _ended(row: Row) -> str:
     decision = row.decision
     first = "" if decision is None else f" was {ledger.told(decision)} and"
     if row.outcome == "refused":
-        why = visible_line(row.preview or row.reason_code or "", 200).rstrip(".")
+        why = visible_line(masked_text(row.preview) or row.reason_code or "", 200).rstrip(".")
         who = visible_line(row.agent, 80)
         return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
     how = _ENDINGS.get(row.outcome or "", "has ended")

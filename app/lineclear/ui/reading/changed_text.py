@@ -53,24 +53,28 @@ class Lines:
 _FROM_HISTORY = _("(from the history; secrets are not compared)")
 
 
-def changed_text(compared: Sequence[Comparison], arguments: Json, now: datetime) -> Lines:
-    """A block for each comparison of a call with these ARGUMENTS."""
+def changed_text(
+    compared: Sequence[Comparison], arguments: Json, now: datetime, *, openly: bool = False
+) -> Lines:
+    """A block for each comparison of a call with these ARGUMENTS; OPENLY: with their secrets."""
     made = Lines()
     for one in compared:
         if made.lines:
             made.add("")
-        _block(made, one, arguments, now)
+        _block(made, one, arguments, now, openly=openly)
     return made
 
 
-def _block(made: Lines, one: Comparison, arguments: Json, now: datetime) -> None:
+def _block(made: Lines, one: Comparison, arguments: Json, now: datetime, *, openly: bool) -> None:
     heading = _heading(one, now)
     made.add(heading, (0, len(heading), "heading"))
     told = _number(one)
     made.add(told, (0, len(told), "quiet"))
     if not one.changes:
         return
-    was, is_now = mask(approved_arguments(one.other)), mask(arguments)
+    was, is_now = approved_arguments(one.other), arguments
+    if not openly:
+        was, is_now = mask(was), mask(is_now)
     for change in one.changes:
         made.add("")
         where = visible_line(change.where())

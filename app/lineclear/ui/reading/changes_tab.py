@@ -22,7 +22,10 @@ class ChangesTab(TextOrWord):
         super().__init__(_("Changes"), NOTHING, text)
         self.text = text
 
-    def show_changes(self, changes: Lines) -> None:
-        """Show the blocks, or say that there are none."""
+    def show_changes(self, changes: Lines, openly: Lines | None = None) -> None:
+        """Show the blocks, or say that there are none; OPENLY: with their secrets, if any."""
         self.text.show_text(changes.text(), changes.spans)
         self.show_text(there=bool(changes.lines))
+        self.offer_open(
+            None if openly is None else lambda: self.text.show_text(openly.text(), openly.spans)
+        )

@@ -10,6 +10,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel
@@ -72,7 +73,7 @@ class Console(QWidget):
         self._log = log
         self._offset = 0
         self._rest = b""
-        self.title.setText(visible_line(command, 300))
+        self.title.setText(visible_line(masked_text(command), 300))
         self.text.show_text("")
         self._timer.start()
         self._look()
@@ -110,7 +111,9 @@ class Console(QWidget):
         if len(self._rest) > LINE_LIMIT:
             lines.append(self._rest)
             self._rest = b""
-        self._append([visible_line(line.decode("utf-8", "backslashreplace")) for line in lines])
+        # Nobody decides on it, and whoever wants it whole has the log.
+        shown = masked_text(b"\n".join(lines).decode("utf-8", "backslashreplace"))
+        self._append([visible_line(line) for line in shown.split("\n")] if lines else [])
 
     def _append(self, lines: list[str]) -> None:
         bar = self.text.verticalScrollBar()

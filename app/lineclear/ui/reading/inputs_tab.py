@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
-
 from lineclear.language import _
 from lineclear.ui import theme
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.text_or_word import TextOrWord
 from lineclear.ui.reading.text_view import TextView
 
 
-class InputsTab(QWidget):
+class InputsTab(TextOrWord):
     """Shows the inputs as exact text."""
 
-    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("page")
-        self.setAccessibleName(_("Inputs"))
-        self._empty = PlainLabel(_("This run reports no inputs."))
-        self._empty.setProperty("tone", "muted")
-        self._empty.setContentsMargins(16, 12, 16, 12)
-        self.text = TextView(look, "inputs", _("Inputs of the run"))
-        self._views = QStackedWidget()
-        holder = QWidget()
-        holder.setObjectName("page")
-        inner = QVBoxLayout(holder)
-        inner.setContentsMargins(0, 0, 0, 0)
-        inner.addWidget(self._empty)
-        inner.addStretch(1)
-        self._views.addWidget(holder)
-        self._views.addWidget(self.text)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 4, 0, 0)
-        box.addWidget(self._views)
+    def __init__(self, look: theme.Theme) -> None:
+        text = TextView(look, "inputs", _("Inputs of the run"))
+        super().__init__(_("Inputs"), _("This run reports no inputs."), text)
+        self.text = text
 
-    def show_inputs(self, inputs: str) -> None:
-        """Show what the run was started with, as exact text."""
-        self._views.setCurrentIndex(1 if inputs else 0)
+    def show_inputs(self, inputs: str, openly: str = "") -> None:
+        """Show what the run was started with; OPENLY: with its secrets, "" where it has none."""
         self.text.show_text(inputs)
+        self.show_text(there=bool(inputs))
+        self.offer_open((lambda: self.text.show_text(openly)) if openly else None)

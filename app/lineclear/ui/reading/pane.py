@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Path as Place
@@ -38,6 +38,7 @@ from lineclear.ui.reading.low_room import LowRoom
 from lineclear.ui.reading.modify_editor import ModifyEditor
 from lineclear.ui.reading.part_tabs import PartTabs
 from lineclear.ui.reading.prepared import Prepared
+from lineclear.ui.reading.result_tab import ResultTab
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
 from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
@@ -63,7 +64,7 @@ class ReadingPane(QWidget):
         self.steps = StepsTab(look)
         self.inputs = InputsTab(look)
         self.file = FileTab(look)
-        self.result = TextView(look, "result", _("What came of the call"))
+        self.result = ResultTab(look)
         self.console = Console(look, tasks)
         self.tabs = PartTabs()
         self.tabs.setObjectName("tabs")
@@ -205,12 +206,12 @@ class ReadingPane(QWidget):
         self.call.show_call(prepared)
         self.tabs.setTabText(0, _("Call") if prepared.main is None else prepared.main.title)
         self.show_difference(None)
-        self.changes.show_changes(prepared.beside)
+        self.changes.show_changes(prepared.beside, prepared.beside_open)
         # A run without a call is like no call that was approved.
         self.tabs.offer(self.changes, on=detail.row.tool is not None)
-        self.steps.show_steps(steps)
+        self.steps.show_steps(steps, prepared.steps_open)
         self.kept.show_left(prepared.left)
-        self.inputs.show_inputs(prepared.inputs)
+        self.inputs.show_inputs(prepared.inputs, prepared.inputs_open)
         self.file.show_file(detail, prepared.raw, prepared.raw_open)
         self.show_result(prepared)
         beside = prepared.compared[0].changes if prepared.compared else ()
@@ -271,7 +272,7 @@ class ReadingPane(QWidget):
     def show_result(self, prepared: Prepared) -> None:
         """Show what came of the call, where it is known, and what ran if that was changed."""
         self.call.take_given(prepared)
-        self.result.show_text(prepared.result)
+        self.result.show_result(prepared.result, prepared.result_open)
         self.tabs.offer(self.result, on=bool(prepared.result))
 
     def show_unread(self) -> None:

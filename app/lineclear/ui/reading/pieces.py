@@ -22,7 +22,13 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import path_text
-from lineclear.core.inbox.secrets import Masked, mask, mask_text, masked_json, masked_text
+from lineclear.core.inbox.secrets import (
+    Masked,
+    mask_for_record,
+    mask_text,
+    masked_json,
+    masked_text,
+)
 from lineclear.core.ledger.store import Shown
 from lineclear.language import _, counted
 from lineclear.ui import words
@@ -70,9 +76,9 @@ def label(text: str) -> str:
     return f"{LABEL}{text}"
 
 
-def text_lines(text: str) -> Iterator[str]:
-    """A text of an agent behind its gutter; no secrets."""
-    masked = mask_text(text[:RAW_AT_MOST])
+def text_lines(text: str, *, openly: bool = False) -> Iterator[str]:
+    """A text of an agent behind its gutter; OPENLY: with its secrets."""
+    masked = text[:RAW_AT_MOST] if openly else mask_text(text[:RAW_AT_MOST], widely=True)
     lines: Iterable[str]
     if isinstance(masked, Masked):
         lines = lines_of(masked, visible_line)
@@ -91,12 +97,12 @@ def text_lines(text: str) -> Iterator[str]:
         )
 
 
-def value_lines(value: Json) -> Iterator[str]:
-    """A JSON value: a text behind its gutter, all else as exact text; no secrets."""
+def value_lines(value: Json, *, openly: bool = False) -> Iterator[str]:
+    """A JSON value: a text behind its gutter, all else as exact text; OPENLY: with its secrets."""
     if isinstance(value, str):
-        yield from text_lines(value)
+        yield from text_lines(value, openly=openly)
         return
-    for line in exact_text(mask(value)).split("\n"):
+    for line in exact_text(value if openly else mask_for_record(value)).split("\n"):
         yield f"{INNER}{line}"
 
 
@@ -119,27 +125,27 @@ def value_text(value: Json) -> str:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def step_pieces(steps: tuple[Step, ...]) -> tuple[Piece, ...]:
-    """A run's steps, the newest first and unfolded."""
+def step_pieces(steps: tuple[Step, ...], *, openly: bool = False) -> tuple[Piece, ...]:
+    """A run's steps, the newest first and unfolded; OPENLY: with their secrets."""
     return tuple(
         Piece(
             f"{number}  {visible_line(step.tool, _TITLE_LENGTH)}",
             cells.preview(step.tool_input),
-            "\n".join(_step_lines(step)),
+            "\n".join(_step_lines(step, openly=openly)),
             unfolded=number == len(steps),
         )
         for number, step in reversed(list(enumerate(steps, 1)))
     )
 
 
-def _step_lines(step: Step) -> Iterator[str]:
+def _step_lines(step: Step, *, openly: bool) -> Iterator[str]:
     if step.log:
         yield label(_("said before"))
-        yield from text_lines(step.log)
+        yield from text_lines(step.log, openly=openly)
     yield label(_("was given"))
-    yield from value_lines(step.tool_input)
+    yield from value_lines(step.tool_input, openly=openly)
     yield label(_("came back"))
-    yield from text_lines(step.observation)
+    yield from text_lines(step.observation, openly=openly)
 
 
 # --- Runs -----------------------------------------------------------------------------------------
@@ -175,7 +181,8 @@ def _stopped(position: Position) -> Iterator[tuple[str, str]]:
     if position.status:
         yield _("Status"), visible_line(position.status)
     if position.suspended is not None:
-        yield _("Suspended"), visible_line(position.suspended) or _("no reason given")
+        told = visible_line(masked_text(position.suspended))
+        yield _("Suspended"), told or _("no reason given")
 
 
 def _goes_on(position: Position) -> Iterator[tuple[str, str]]:
@@ -274,7 +281,7 @@ def _summary(entry: Entry, tools: dict[str, str]) -> str:
             .format(tool=_tool_of(entry, tools), preview=cells.preview(entry.content))
             .rstrip()
         )
-    said = visible_line(entry.text.strip(), 100)
+    said = visible_line(masked_text(entry.text[:RAW_AT_MOST].strip()), 100)
     if entry.kind == "result":
         told = _("failed") if entry.is_error else _("came back")
         return f"{_tool_of(entry, tools)} {told}: {said}"

@@ -12,7 +12,7 @@ from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.secrets import Masked, Path, at, mask, places
+from lineclear.core.inbox.secrets import DOTS, Masked, Path, at, mask, mask_for_record, places
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
@@ -21,6 +21,8 @@ from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
 
+MARK = f"\u27e6{DOTS}"
+"""Begins what stands for a secret in a text."""
 EDIT_AT_MOST = 200_000
 """Characters of arguments that the modify editor takes."""
 COLOURED_AT_MOST = 300_000
@@ -84,6 +86,11 @@ class Prepared:
     """What differs from those, as lines."""
     raw_open: str = ""
     """`raw` with its secrets, "" where it has none."""
+    result_open: str = ""
+    inputs_open: str = ""
+    steps_open: tuple[Piece, ...] = ()
+    beside_open: Lines | None = None
+    """The same of `result`, `inputs`, `steps` and `beside`."""
 
     @property
     def changed(self) -> bool:
@@ -168,21 +175,23 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
     if decision is not None and modified(detail.row) and not missing:
         given = decision.arguments
     inputs = {} if detail.checkpoint is None else detail.checkpoint.inputs
+    now = datetime.now(UTC)
     made = Prepared(
         detail,
         arguments,
         "",
         0,
         whole_fields=missing or (_is_small(arguments) and (given is MISSING or _is_small(given))),
-        inputs=exact_text(mask(inputs)) if inputs else "",
+        inputs=exact_text(mask_for_record(inputs)) if inputs else "",
         result=plain_text(detail.result or ""),
         given=given,
         steps=() if detail.checkpoint is None else step_pieces(detail.checkpoint.steps),
         main=main_view(detail),
         left=left_behind(detail),
         compared=compared,
-        beside=changed_text(compared, arguments, datetime.now(UTC)),
+        beside=changed_text(compared, arguments, now),
     )
+    made = _with_open(made, now)
     asked = mask(arguments, last=made.last)
     masked = asked if given is MISSING else mask(given, last=made.last)
     was_approved = _before(compared[0].changes if made.last is not MISSING else (), made.last)
@@ -208,6 +217,26 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
         raw=raw,
         raw_open="" if raw == open_raw else open_raw,
     ).coloured()
+
+
+def _with_open(made: Prepared, now: datetime) -> Prepared:
+    """Add what is masked as it is without masks, where anything is."""
+    detail, checkpoint = made.detail, made.detail.checkpoint
+    result = plain_text(detail.result or "", openly=True)
+    inputs = "" if checkpoint is None or not checkpoint.inputs else exact_text(checkpoint.inputs)
+    steps: tuple[Piece, ...] = ()
+    if checkpoint is not None and any(MARK in piece.body for piece in made.steps):
+        steps = step_pieces(checkpoint.steps, openly=True)
+    masked = any(MARK in line for line in made.beside.lines)
+    return replace(
+        made,
+        result_open="" if result == made.result else result,
+        inputs_open="" if inputs == made.inputs else inputs,
+        steps_open=steps,
+        beside_open=changed_text(made.compared, made.arguments, now, openly=True)
+        if masked
+        else None,
+    )
 
 
 def _before(changes: Iterable[Change], before: Json) -> dict[Path, Json]:

@@ -61,9 +61,12 @@ def _placed(line: str, path: Path, below: int, margin: int) -> str:
     return made
 
 
-def plain_text(text: str) -> str:
-    """Text of a tool or an agent, line by line, everything odd in it as a token; no secrets."""
-    shown = _cut_lines(mask_text(text[:RAW_AT_MOST]))
+def plain_text(text: str, *, openly: bool = False) -> str:
+    """Text of a tool or an agent, line by line, all that is odd in it as a token.
+
+    OPENLY: with its secrets.
+    """
+    shown = _cut_lines(text[:RAW_AT_MOST] if openly else mask_text(text[:RAW_AT_MOST], widely=True))
     if len(text) > RAW_AT_MOST:
         more = counted(
             "\u27e6{n} more character\u27e7",

@@ -18,7 +18,8 @@ class StepsTab(TextOrWord):
         self.text = text
         self.show_steps(())
 
-    def show_steps(self, steps: tuple[Piece, ...]) -> None:
-        """Show a run's steps in their order here."""
+    def show_steps(self, steps: tuple[Piece, ...], openly: tuple[Piece, ...] = ()) -> None:
+        """Show a run's steps in their order here; OPENLY: with their secrets, if they have any."""
         self.text.show_pieces(steps)
         self.show_text(there=bool(steps))
+        self.offer_open((lambda: self.text.show_pieces(openly)) if openly else None)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.secret_line import SecretLine
 from lineclear.ui.reading.text_view import TextView
 
 
@@ -28,10 +31,26 @@ class TextOrWord(QWidget):
         self._views = QStackedWidget()
         self._views.addWidget(holder)
         self._views.addWidget(text)
+        self.secrets = SecretLine()
+        self.secrets.show_wanted.connect(self._open)
+        self._opens: Callable[[], None] | None = None
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 4, 0, 0)
+        box.setSpacing(4)
+        box.addWidget(self.secrets)
         box.addWidget(self._views)
 
     def show_text(self, *, there: bool) -> None:
         """Show the text, or that there is none."""
         self._views.setCurrentIndex(1 if there else 0)
+
+    def offer_open(self, opens: Callable[[], None] | None) -> None:
+        """Offer to show the secrets of what is shown now by OPENS; None: there are none."""
+        self._opens = opens
+        self.secrets.setVisible(opens is not None)
+
+    def _open(self) -> None:
+        opens = self._opens
+        self.offer_open(None)
+        if opens is not None:
+            opens()
