@@ -41,8 +41,10 @@ def gone_call(
         return None
     shown = records.request
     anew = shown is not None and shown.sha256 in asked_anew
-    if shown is not None and not anew and _void(store, shown, records, how.state):
+    if not anew and _finish_taking_back(store, records):
         records, how = observed(store, (None, aid), look)
+    if shown is not None and not anew and how.state is State.LAPSED:
+        _remove_results(store, shown)
     row = row_of(settings, look, records, how, Circumstances())
     if how.state in _VOID:
         code, why = (ASKED_ANEW, _ANEW) if anew else (GONE, _GONE)
@@ -53,17 +55,28 @@ def gone_call(
     return Call(replace(row, closed=row.closed or how.state in _VOID | _OVER), records)
 
 
-def _void(store: Store, shown: Shown, records: CallRecords, state: State) -> bool:
-    """Finish a taking back that was cut short, remove results that lapsed; True: look again."""
-    revoked = records.start if state is State.WITHDRAWN else None
-    if state is not State.LAPSED and not isinstance(revoked, Revoked):
+def _finish_taking_back(store: Store, records: CallRecords) -> bool:
+    """Record the end of a call whose approval was taken back; True: done now, look again.
+
+    Whoever took it back may have been killed before.
+    """
+    revoked, shown = records.start, records.request
+    if shown is None or not isinstance(revoked, Revoked) or records.outcome or records.damaged:
         return False
     try:
         handover.void_results(store, shown)
-        if isinstance(revoked, Revoked):
-            settle_revoked(store, shown, revoked)
+        settle_revoked(store, shown, revoked)
+    except LineclearError as why:
+        # It is taken back all the same, and the next look tries again.
+        log.warning("A taking back is not finished yet: %s", why.sentence)
+        return False
+    return True
+
+
+def _remove_results(store: Store, shown: Shown) -> None:
+    """Take results away that nothing may run on since an approval in them lapsed."""
+    try:
+        handover.void_results(store, shown)
     except LineclearError as why:
         # They are void all the same, and the next look tries again.
-        log.warning("What is void is not removed yet: %s", why.sentence)
-        return False
-    return isinstance(revoked, Revoked)
+        log.warning("Results that lapsed are not removed yet: %s", why.sentence)
