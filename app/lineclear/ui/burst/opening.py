@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, marked_pair
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
@@ -67,7 +68,8 @@ class Together(QObject):
         """What COUNT selected calls can be given; a verdict of the pane is for one."""
         if count > COMPARED_AT_MOST:
             return Offer(counted(*_TOO_MANY, number=count))
-        why = unfit(self._chosen())
+        rows = self._chosen()
+        why = unfit(rows)
         if why:
             return Offer(
                 counted(
@@ -83,7 +85,7 @@ class Together(QObject):
                 "{n} calls are selected. They can be compared and decided together.",
                 count,
             ),
-            together=_("Decide {count} together\u2026").format(count=count),
+            together=_("Decide {count} together\u2026").format(count=_waiting(rows)),
         )
 
     def decides(self, row_id: str) -> bool:
@@ -157,6 +159,11 @@ class Together(QObject):
     def _bring(window: QWidget) -> None:
         window.raise_()
         window.activateWindow()
+
+
+def _waiting(rows: list[Row]) -> int:
+    """How many of these wait for a word; the others may stay selected."""
+    return sum(row.state is State.PENDING for row in rows)
 
 
 def _step(window: BurstWindow, by: int) -> None:
