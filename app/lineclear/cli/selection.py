@@ -47,4 +47,20 @@ def find_row(settings: Settings, prefix: str) -> Row:
 def detail_of(options: argparse.Namespace) -> tuple[Settings, Detail]:
     """Read the settings and, afresh, the call that `options.id` names."""
     settings = settings_for(options)
-    return settings, scan.read_detail(find_row(settings, options.id))
+    row = find_row(settings, options.id)
+    if options.sources and not row.closed:
+        row = _beside_all_watched(settings, row)
+    return settings, scan.read_detail(row)
+
+
+def _beside_all_watched(settings: Settings, row: Row) -> Row:
+    """Give a call of the `--source` folders with what the configured ones know of it.
+
+    A copy that was answered there, or an open call of its run, counts wherever one looks.
+    """
+    given = {source.path for source in settings.sources}
+    others = [one for one in load().sources if not one.paused and one.path not in given]
+    if not others:
+        return row
+    rows = scan.scan_once(settings, (*settings.sources, *others))
+    return next((one for one in rows if (one.id, one.store) == (row.id, row.store)), row)
