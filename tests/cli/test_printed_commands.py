@@ -19,7 +19,7 @@ from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.inbox.startable import refuse_unless_resumable
-from lineclear.core.ledger.ask import Call, ask
+from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.records import Start, new_nonce
 from lineclear.core.ledger.start import may_have_run, observe_fact
@@ -104,7 +104,9 @@ def test_a_call_that_may_have_run_is_settled_by_the_command_as_it_is_printed(tmp
     folder = tmp_path / "some where" / "bot"
     folder.parent.mkdir(mode=0o700)
     with Store.create(folder) as store:
-        shown = ask(store, Call(tool="pay", arguments={}, agent="bot")).shown
+        asked = ask(store, Call(tool="pay", arguments={}, agent="bot"))
+        assert isinstance(asked, Asked)
+        shown = asked.shown
         if start == "damaged":
             store.commit("start", shown.seq, shown.aid, b"{")
         else:
