@@ -51,6 +51,13 @@ class Looker(QObject):
         found.sort(key=lambda each: not each.isVisible())
         return described(found[0]) if found else None
 
+    def _named(self, name: str) -> dict[str, Any] | None:
+        """The visible widget of that accessible name."""
+        for each in QApplication.allWidgets():
+            if each.isVisible() and each.accessibleName() == name:
+                return described(each)
+        return None
+
     def _rows(self, name: str = "table") -> list[list[str]]:
         """The texts of a view's rows."""
         shown = view(name)
