@@ -157,6 +157,31 @@ async def file_bytes(on: Set) -> None:
     await asyncio.sleep(0.3)
 
 
+async def modify_secrets(on: Set) -> None:
+    """Secrets where one writes, one of them shown."""
+    await secrets(on)
+    on.do("modify")
+    editor = on.window.pane.modify
+    editor.yours.setPlainText(editor.draft().replace(": 3", ": 5"))
+    editor._reveal(("password",))
+    await asyncio.sleep(0.4)
+
+
+async def review_secrets(on: Set) -> None:
+    """What is kept of them is masked in the review too."""
+    await modify_secrets(on)
+    on.do("submit")
+    await asyncio.sleep(1.0)
+
+
+async def relative(on: Set) -> None:
+    """A relative path, of which only likely is where it leads."""
+    arguments = {"path": "pyproject.toml", "content": "[project]\nname = 'x'\n"}
+    await _read(on, "relative", "write_file", arguments, "writer")
+    on.window.pane.tabs.setCurrentWidget(on.window.pane.diff)
+    await asyncio.sleep(0.4)
+
+
 READING: dict[str, Callable[[Set], Awaitable[None]]] = {
     "secrets": secrets,
     "secrets-text": secrets_text,
@@ -169,4 +194,7 @@ READING: dict[str, Callable[[Set], Awaitable[None]]] = {
     "find": find,
     "find-fields": find_fields,
     "file-masked": file_bytes,
+    "modify-secrets": modify_secrets,
+    "review-secrets": review_secrets,
+    "relative": relative,
 }

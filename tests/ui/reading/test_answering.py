@@ -573,7 +573,10 @@ async def test_every_button_is_whole_at_any_width(inbox, source, until, width):
         assert button.width() >= button.sizeHint().width()
         place = QRect(button.mapTo(inbox, QPoint(0, 0)), button.size())
         assert inbox.rect().contains(place), button.objectName()
-    beside = [each for each in (bar.modify, bar.answer) if each.parent() is bar]
-    assert bar.approve.x() - max(each.geometry().right() for each in beside) >= 96
+    assert bar.approve.x() - bar.modify.geometry().right() >= 96
+    # Answer has one place, whatever the width and the words on Approve.
+    line = [each.mapTo(inbox, each.rect().bottomRight()) for each in (bar.answer, inbox.pane.note)]
+    assert line[0].y() == line[1].y() < bar.mapTo(inbox, QPoint(0, 0)).y()
+    assert 0 <= line[1].x() - inbox.pane.note.width() - line[0].x() <= 16
     press(inbox, Qt.Key.Key_G)
     assert inbox.pane.editing is inbox.pane.answer

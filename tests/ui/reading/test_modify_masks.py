@@ -1,6 +1,7 @@
 """Secrets in Modify: kept without being seen, shown one by one, masked again for the next call."""
 
 import pytest
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from lineclear.core.errors import Unreadable
@@ -148,3 +149,15 @@ def test_the_form_covers_what_is_masked(editor):
     buttons(editor)["Show api_key"].click()
     key, _amount = editor.form.findChildren(QLineEdit)
     assert (key.text(), key.isReadOnly()) == (KEY, False)
+
+
+@pytest.mark.parametrize("schema", [None, {"properties": {"amount": {"type": "integer"}}}])
+def test_what_was_asked_and_what_is_written_begin_on_one_line(editor, qtbot, schema):
+    editor.edit(ASKED, schema=schema)
+    qtbot.waitUntil(lambda: editor.asked.height() > 0)
+    tops = [each.mapTo(editor, QPoint(0, 0)).y() for each in (editor.asked, editor.yours)]
+    ends = [
+        each.mapTo(editor, each.rect().bottomLeft()).y() for each in (editor.asked, editor.yours)
+    ]
+    assert tops[0] == tops[1]
+    assert ends[0] == ends[1]

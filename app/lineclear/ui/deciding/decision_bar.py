@@ -122,14 +122,10 @@ class DecisionBar(QWidget):
         self.together.say(offer.together or _("Decide together\u2026"))
         self.resume.say(offer.resume or _("Resume"))
 
-    def fits(self, width: int) -> bool:
-        """Whether all buttons of the offer stand in WIDTH pixels, what approves well apart."""
-        offer = self._offer
-        left = ((self.deny, offer.deny), (self.modify, offer.modify), (self.answer, offer.answer))
-        wide = [button.sizeHint().width() + _SPACING for button, shown in left if shown]
-        if offer.approve:
-            wide.append(APART + _SPACING + self.approve.sizeHint().width())
-        return sum(wide) + 2 * _MARGIN <= width
+    @property
+    def approves(self) -> bool:
+        """Whether there is a button here that approves."""
+        return bool(self._offer.approve)
 
     def least(self) -> int:
         """Pixels of width that the buttons of any call need, Answer\u2026 put elsewhere."""
@@ -144,11 +140,13 @@ class DecisionBar(QWidget):
             return
         quiet = elsewhere is not None
         self.answer.setProperty("flat", quiet)
-        self.answer.setFont(theme.small_font() if quiet else theme.body_font())
         after = home.count() - 1 if quiet else home.indexOf(self.modify) + 1
-        home.insertWidget(after, self.answer)
+        side = Qt.AlignmentFlag.AlignBottom if quiet else Qt.AlignmentFlag.AlignVCenter
+        home.insertWidget(after, self.answer, 0, side)
         self.answer.style().unpolish(self.answer)
         self.answer.style().polish(self.answer)
+        # Polishing gives it the font of its kind.
+        self.answer.setFont(theme.small_font() if quiet else theme.body_font())
 
     def show_readiness(self, act: Act, state: Readiness, *, letter: bool) -> None:
         """Show how far an act's waiting is."""

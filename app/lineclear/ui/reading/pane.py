@@ -6,7 +6,6 @@ from datetime import datetime
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.rows import Row
@@ -154,7 +153,7 @@ class ReadingPane(QWidget):
         self._offered.addWidget(self.set_command)
         self._offered.addStretch(1)
         box.addLayout(self._offered)
-        said = QHBoxLayout()
+        self._said = said = QHBoxLayout()
         said.setContentsMargins(0, 0, 8, 0)
         said.addWidget(self.sentence, 1)
         said.addWidget(self.note, 0, Qt.AlignmentFlag.AlignBottom)
@@ -305,8 +304,8 @@ class ReadingPane(QWidget):
         self._place_answer()
 
     def _place_answer(self) -> None:
-        """Where the bar is too narrow for all its buttons, Answer\u2026 stands above it."""
-        self.bar.place_answer(None if self.bar.fits(self.width()) else self._offered)
+        """Answer\u2026 stands beside Note\u2026, or in the bar where nothing there approves."""
+        self.bar.place_answer(self._said if self.bar.approves else None)
 
     def say(self, text: str, tone: str = "muted") -> None:
         """Say one sentence above the bar."""
@@ -347,11 +346,6 @@ class ReadingPane(QWidget):
         if not self.header.whole or not self.banners.whole():
             return False
         return (self.editing or self.call).end_in_view()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another width, another place for what does not fit in the bar."""
-        super().resizeEvent(event)
-        self._place_answer()
 
     def forget_sight(self) -> None:
         """What was in view before counts no more."""

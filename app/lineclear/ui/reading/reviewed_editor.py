@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QPlainTextEdit,
@@ -100,6 +101,7 @@ class ReviewedEditor(QWidget):
         cancel = DecisionButton(_("Cancel"), f"{self.name}Cancel")
         cancel.setProperty("flat", True)
         cancel.pressed_by.connect(lambda _origin: self.left.emit())
+        self._titles: list[PlainLabel] = []
         self._yours_head = QHBoxLayout()
         """Beside the title of what is written."""
         split = QSplitter(Qt.Orientation.Horizontal)
@@ -159,6 +161,7 @@ class ReviewedEditor(QWidget):
         label.setProperty("tone", "muted")
         label.setFont(theme.small_font())
         head = self._yours_head if left else QHBoxLayout()
+        self._titles.append(label)
         head.setSpacing(8)
         head.addWidget(label)
         head.addStretch(1)
@@ -168,6 +171,19 @@ class ReviewedEditor(QWidget):
 
     # --- Editing --------------------------------------------------------------------------------
 
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """Only what is shown has its height."""
+        super().showEvent(event)
+        self._level()
+
+    def _level(self) -> None:
+        """Let both boxes begin on one line, whatever stands beside their titles."""
+        for title in self._titles:
+            title.setMinimumHeight(0)
+        height = self._yours_head.sizeHint().height()
+        for title in self._titles:
+            title.setMinimumHeight(height)
+
     def begin(self, asked: str, text: str) -> None:
         """Show what was ASKED, and TEXT to be edited."""
         self.frozen = False
@@ -176,6 +192,7 @@ class ReviewedEditor(QWidget):
         self.yours.setPlainText(text)
         self.written_on.setCurrentWidget(self.yours)
         self._pages.setCurrentIndex(0)
+        self._level()
         self.check()
         self.yours.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
