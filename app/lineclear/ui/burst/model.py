@@ -36,7 +36,7 @@ class Standing:
     """Where one call stands."""
 
     phase: Phase = Phase.WAITING
-    told: str = "waiting"
+    told: str = _("waiting")
     """In few words that can be counted."""
     why: str = ""
     """The whole sentence, escaped, where there is one."""

@@ -24,6 +24,19 @@ _LABELS = 104
 """Pixels of the column of names."""
 _BREAK = "\u2028"
 """Ends a line in a label; one of the call's own is a token by then."""
+_TABS = {
+    "call": _("Call"),
+    "diff": _("Diff"),
+    "changes": _("Changes"),
+    "steps": _("Steps"),
+    "inputs": _("Inputs"),
+    "file": _("File"),
+    "result": _("Result"),
+    "output": _("Output"),
+    "modify": _("Modify the arguments"),
+    "answer": _("Answer in place of the tool"),
+    "batch": _("Calls to decide together"),
+}
 _HANDS = {
     "key": _("by key"),
     "click": _("by click"),
@@ -89,7 +102,8 @@ def _decided(fact: Fact, now: datetime) -> Iterator[Line]:
 def _seen(fact: Fact) -> Iterator[Line]:
     if fact.verdict not in told.PEOPLE:
         return
-    tab = f"part: {visible_line(fact.tab, 40)}" if fact.tab else ""
+    part = _TABS.get(fact.tab or "", visible_line(fact.tab or "", 40))
+    tab = _("part: {part}").format(part=part) if part else ""
     parts = (told.on_screen(fact), tab)
     yield Line(_("On screen"), " \u00b7 ".join(part for part in parts if part))
     if fact.end_seen is not None:

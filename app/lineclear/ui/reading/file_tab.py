@@ -46,7 +46,9 @@ def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
         found.append(
             (
                 _("Decision"),
-                _("{verdict} by {by}, {at}").format(verdict=decision.verdict, by=by, at=at),
+                _("{decided} by {who}, {time}").format(
+                    decided=words.verdict_word(decision), who=by, time=at
+                ),
             )
         )
         if decision.note:

@@ -165,6 +165,10 @@ def run_pieces(checkpoint: Checkpoint, kept: Shown | None = None) -> tuple[Piece
     return tuple(found)
 
 
+_COUNTS = {"iterations": _("Iterations"), "turns": _("Turns"), "steps": _("Steps")}
+"""By what a system says that it counts."""
+
+
 def _standing(checkpoint: Checkpoint, counts: str) -> Piece:
     position = checkpoint.position
     facts = [] if position is None else list(_stopped(position))
@@ -207,7 +211,7 @@ def _instant(milliseconds: int) -> str:
 
 def _budget(checkpoint: Checkpoint, counts: str) -> Iterator[tuple[str, str]]:
     used, limits, usage = checkpoint.counters, checkpoint.limits, checkpoint.usage
-    yield counts.capitalize(), _of(used.iteration, limits.iteration)
+    yield _COUNTS.get(counts, counts.capitalize()), _of(used.iteration, limits.iteration)
     yield _("Tool calls"), _of(used.tool_calls, limits.tool_calls)
     yield _("Tokens"), _of(used.tokens, limits.tokens)
     if usage is not None:

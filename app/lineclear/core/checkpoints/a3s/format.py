@@ -51,7 +51,7 @@ from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
-from lineclear.language import marked
+from lineclear.language import _, marked
 
 NAME: Final = "a3s"
 
@@ -74,14 +74,14 @@ _ENOUGH_KEYS: Final = 3
 """Of the keys above: the others may be missing, which then is what is wrong."""
 
 _GUARDS: Final = {
-    "parse_error_count": "Parse errors",
-    "continuation_count": "Continuations",
-    "reasoning_only_repair_count": "Reasoning-only repairs",
-    "recent_tool_signatures": "Recent tool calls",
-    "guarded_duplicate_signature": "Repeated call stopped",
-    "guarded_duplicate_count": "Times it was stopped",
-    "last_incomplete_response_hash": "Last incomplete answer",
-    "incomplete_response_stalled": "Stuck at that answer",
+    "parse_error_count": marked("Parse errors"),
+    "continuation_count": marked("Continuations"),
+    "reasoning_only_repair_count": marked("Reasoning-only repairs"),
+    "recent_tool_signatures": marked("Recent tool calls"),
+    "guarded_duplicate_signature": marked("Repeated call stopped"),
+    "guarded_duplicate_count": marked("Times it was stopped"),
+    "last_incomplete_response_hash": marked("Last incomplete answer"),
+    "incomplete_response_stalled": marked("Stuck at that answer"),
 }
 
 
@@ -216,12 +216,12 @@ class A3s(Format):
         # The messages are not among it, and are most of it.
         checkpoint = LoopCheckpoint.from_document({**document, "messages": []})
         guards = checkpoint.convergence.document()
-        facts = tuple((_GUARDS.get(key, key), value) for key, value in guards.items())
-        found = [Section("Convergence guards", facts)]
+        facts = tuple((_(_GUARDS.get(key, key)), value) for key, value in guards.items())
+        found = [Section(_("Convergence guards"), facts)]
         found += map(_report, checkpoint.verification_reports)
         if checkpoint.capability_binding is not None:
             binding = checkpoint.capability_binding.document()
-            found.append(Section("Capabilities it was admitted with", tuple(binding.items())))
+            found.append(Section(_("Capabilities it was admitted with"), tuple(binding.items())))
         return tuple(found)
 
 
@@ -276,14 +276,18 @@ def _blocks(result: ToolResultBlock) -> Json:
 
 
 def _report(report: VerificationReport) -> Section:
-    facts: list[tuple[str, Json]] = [("Status", report.status.value), ("Subject", report.subject)]
+    facts: list[tuple[str, Json]] = [
+        (_("Status"), report.status.value),
+        (_("Subject"), report.subject),
+    ]
     for check in report.checks:
-        needed = "required" if check.required else "optional"
-        facts.append((f"Check, {needed}, {check.status.value}", check.description))
+        needed, optional = _("Check, required, {status}"), _("Check, optional, {status}")
+        told = needed if check.required else optional
+        facts.append((told.format(status=check.status.value), check.description))
         if check.residual_risk is not None:
-            facts.append(("Remaining risk", check.residual_risk))
-    facts += [("Remaining risk", risk) for risk in report.residual_risks]
-    return Section("Verification report", tuple(facts))
+            facts.append((_("Remaining risk"), check.residual_risk))
+    facts += [(_("Remaining risk"), risk) for risk in report.residual_risks]
+    return Section(_("Verification report"), tuple(facts))
 
 
 def _document_warnings(checkpoint: LoopCheckpoint) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from lineclear.core.checkpoints.starweaver.pending import pending_calls
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.language import marked
+from lineclear.language import _, marked
 
 NAME: Final = "starweaver"
 
@@ -150,38 +150,44 @@ class Starweaver(Format):
         """Give what the run is part of, what it used, and what it has put out so far."""
         checkpoint = AgentCheckpoint.from_document(document)
         state, resume = checkpoint.state, checkpoint.resume
-        run = {
-            "Parent run": state.parent_run_id,
-            "Parent task": state.parent_task_id,
-            "Context revision": resume.context_revision,
-            "Environment": resume.environment_ref,
-            "Span": resume.trace_context.span_id,
-        }
-        output = {"Output": state.output, "Waiting messages": state.idle_messages or None}
+        run = (
+            (_("Parent run"), state.parent_run_id),
+            (_("Parent task"), state.parent_task_id),
+            (_("Context revision"), resume.context_revision),
+            (_("Environment"), resume.environment_ref),
+            (_("Span"), resume.trace_context.span_id),
+        )
+        output = [
+            (_("Output"), state.output),
+            (_("Waiting messages"), state.idle_messages or None),
+        ]
         if state.structured_output is not MISSING:
-            output["Structured output"] = state.structured_output
+            output.append((_("Structured output"), state.structured_output))
         used = state.usage
         # Our agents write a 0 there which they have no count for.
         ours = reported(block_of(checkpoint.metadata).get("run"))
         unknown = ours is not None and ours.usage.cache is None
         cached = {
-            "cache_write_tokens": "Tokens written to a cache",
-            "cache_read_tokens": "Tokens read from a cache",
+            "cache_write_tokens": _("Tokens written to a cache"),
+            "cache_read_tokens": _("Tokens read from a cache"),
         }
-        facts = {
-            "Run": tuple((name, value) for name, value in run.items() if value is not None),
-            "Used so far": (
-                ("Requests to the model", used.requests),
-                # What is not told is no zero.
-                *(
-                    (name, getattr(used, key))
-                    for key, name in cached.items()
-                    if key in used.model_fields_set and not (unknown and not getattr(used, key))
+        facts = (
+            (_("Run"), tuple((name, value) for name, value in run if value is not None)),
+            (
+                _("Used so far"),
+                (
+                    (_("Requests to the model"), used.requests),
+                    # What is not told is no zero.
+                    *(
+                        (name, getattr(used, key))
+                        for key, name in cached.items()
+                        if key in used.model_fields_set and not (unknown and not getattr(used, key))
+                    ),
                 ),
             ),
-            "Output so far": tuple((n, value) for n, value in output.items() if value is not None),
-        }
-        return tuple(Section(title, found) for title, found in facts.items() if found)
+            (_("Output so far"), tuple((n, value) for n, value in output if value is not None)),
+        )
+        return tuple(Section(title, found) for title, found in facts if found)
 
     def results(self, checkpoint: Checkpoint, decisions: Mapping[str, Json]) -> Json:
         """Give the complete `AgentHitlResults`; raises AgentHitlError, Unreadable."""
@@ -217,13 +223,13 @@ def _trace_id(checkpoint: AgentCheckpoint) -> str | None:
 
 def _position(checkpoint: AgentCheckpoint) -> Position:
     cursor = checkpoint.resume.cursor
-    cursors = {
-        "Request attempt": cursor.model_request_attempt,
-        "Tool call batch": cursor.tool_call_batch_id,
-        "Validation attempt": cursor.output_validation_attempt,
-        "Stream cursor": cursor.stream_cursor,
-        "Message cursor": cursor.message_cursor,
-    }
+    cursors = (
+        (_("Request attempt"), cursor.model_request_attempt),
+        (_("Tool call batch"), cursor.tool_call_batch_id),
+        (_("Validation attempt"), cursor.output_validation_attempt),
+        (_("Stream cursor"), cursor.stream_cursor),
+        (_("Message cursor"), cursor.message_cursor),
+    )
     return Position(
         run_id=checkpoint.run_id,
         node=checkpoint.node.value,
@@ -231,7 +237,7 @@ def _position(checkpoint: AgentCheckpoint) -> Position:
         step=checkpoint.run_step,
         conversation_id=checkpoint.conversation_id,
         checkpoint_id=checkpoint.checkpoint_id,
-        cursors=tuple((name, value) for name, value in cursors.items() if value is not None),
+        cursors=tuple((name, value) for name, value in cursors if value is not None),
         suspended=checkpoint.suspended,
     )
 
