@@ -5,6 +5,7 @@ import contextlib
 import subprocess
 import sys
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -678,11 +679,11 @@ async def test_a_long_text_that_all_share_is_read_whole_once(inbox, source, unti
     assert bar.maximum() > bar.pageStep(), "the test needs more than two pages"
     bar.setValue(bar.maximum())
     flow.pulse()
-    assert window.unseen() == "Not all of what is the same was seen"
-    while bar.value() > 0:
-        bar.setValue(bar.value() - bar.pageStep() // 2)
+    assert window.unseen() == "Not all of what is the same was seen \u00b7 End"
+    for _ in range(2 + bar.maximum() // bar.pageStep()):
+        press(flow, Qt.Key.Key_End)
         flow.pulse()
-    bar.setValue(bar.maximum())
+    assert window.common.wholly_seen()
     await until(lambda: flow.arming.readiness(Act.APPROVE).ready, "readiness")
 
 
@@ -783,3 +784,68 @@ async def test_no_hint_of_before_stays_after_the_end(inbox, flow, calls, until):
     flow.leave()
     # Four of the sixty were to be read alone, and wait.
     await until(lambda: inbox.flow._offer.together == "Decide 4 together\u2026", "the offer anew")
+
+
+# --- What could be done to an open burst ----------------------------------------------------------
+
+
+async def test_a_call_that_expires_while_it_is_open_drops_out(inbox, source, until):
+    soon = datetime.now(UTC) + timedelta(seconds=6)
+    shown = []
+    for number in range(3):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            expires = soon if number == 1 else None
+            asked = ask(store, Call("publish", {"page": number}, "notes", expires_at=expires))
+        assert isinstance(asked, Asked)
+        shown.append(asked.shown)
+    flow = await opened(inbox, until, 3)
+    assert flow.window.approve.text() == "Approve 3"
+    await until(lambda: flow.window.approve.text() == "Approve 2", "the expiry", seconds=30)
+    await tells(flow, until, "burstSummary", "1 expired.")
+    await ready(flow, until)
+    click(flow.window.approve)
+    await over(flow, until)
+    assert [getattr(decision_of(one), "verdict", None) for one in shown] == [
+        "approve",
+        "expired",
+        "approve",
+    ]
+
+
+async def test_different_secrets_are_never_decided_together(inbox, source, until):
+    for number in range(3):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            token = f"sk-live-{number}f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+            ask(store, Call("publish", {"page": number, "api_key": token}, "notes"))
+    flow = await opened(inbox, until, 3)
+    assert "3 masked" in banner(flow, "burstApart")
+    assert not flow.window.approve.isVisibleTo(flow.window)
+
+
+async def test_a_shared_secret_in_a_long_text_is_read_alone(inbox, source, until):
+    """A mask in a block would hide which lines stand there."""
+    body = BODY + "\npassword = hunter2hunter2hunter2hunter2hunter2"
+    for number in range(2):
+        with Store.create(source / "notes" / str(number + 1)) as store:
+            ask(store, Call("publish", {"page": number, "body": body}, "notes"))
+    flow = await opened(inbox, until, 2)
+    masked = flow.window.model.table.masked
+    assert not masked or not flow.window.approve.isVisibleTo(flow.window)
+
+
+async def test_three_hundred_calls_open_at_once_and_arm_after_the_last_row(inbox, source, until):
+    ask_all_of(source, 300)
+    await select_all(inbox, until, 300)
+    inbox.together.open()
+    flow = await until(lambda: inbox.together.flow, "the window", seconds=30)
+    await until(flow.window.on_screen, "the burst on screen")
+    assert flow.window.approve.text() == "Approve 300"
+    await settled(flow, until)
+    assert flow.arming.readiness(Act.APPROVE).need is Need.END
+    await ready(flow, until)
+
+
+def ask_all_of(source: Path, count: int) -> None:
+    for number in range(count):
+        with Store.create(source / "many" / str(number + 1)) as store:
+            ask(store, Call("publish", {"page": number}, "many"))

@@ -130,7 +130,7 @@ class Together(QObject):
             "submit": flow.submit,
             "next": lambda: _step(window, 1),
             "previous": lambda: _step(window, -1),
-            "to_end": window.table.scrollToBottom,
+            "to_end": window.read_on,
             "back": flow.back,
         }.items():
             actions[name].triggered.connect(act)

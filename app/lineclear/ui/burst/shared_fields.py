@@ -118,6 +118,15 @@ class SharedFields(QScrollArea):
         self._seen.add(bar.value(), bar.value() + self.viewport().height())
         self._end_seen = self._end_seen or bar.value() >= bar.maximum()
 
+    def read_on(self) -> bool:
+        """Bring the next part of it into view that was not; False: all of it was."""
+        inner, bar = self.widget(), self.verticalScrollBar()
+        if self.wholly_seen() or inner is None:
+            return False
+        start = min(self._seen.seen_from_the_top(), bar.maximum())
+        bar.setValue(start)
+        return True
+
     def wholly_seen(self) -> bool:
         """Whether every line of it was in view, its end lately; so it is where there are none."""
         inner = self.widget()

@@ -25,6 +25,10 @@ class Spans:
                 joined.append((begin, stop))
         self._joined = joined
 
+    def seen_from_the_top(self) -> int:
+        """How far down all was in view, without a hole."""
+        return self._joined[0][1] if self._joined and self._joined[0][0] <= 0 else 0
+
     def cover(self, start: int, end: int) -> bool:
         """Whether all of this stretch was in view, at one time or another."""
         return any(begin <= start and stop >= end for begin, stop in self._joined)

@@ -185,12 +185,18 @@ class BurstWindow(QWidget):
         self.common.look()
         self.table.look()
 
+    def read_on(self) -> None:
+        """Go to what is missing: page by page through what is shared, then to the last row."""
+        self.look()
+        if not self.common.read_on():
+            self.table.scrollToBottom()
+
     def unseen(self) -> str:
         """What was not in view yet, in words; "" once all was, with the last row in view now."""
         if not self.banners.whole():
             return _("The window is too low to show everything")
         if not self.common.wholly_seen():
-            return _("Not all of what is the same was seen")
+            return _("Not all of what is the same was seen \u00b7 End")
         if (below := self.table.rows_below()) > 0:
             return counted(
                 "{n} row below not seen \u00b7 End", "{n} rows below not seen \u00b7 End", below
