@@ -9,6 +9,7 @@ from lineclear.cli import wording
 from lineclear.core import typed_commands
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.startable import words_needed
@@ -146,7 +147,7 @@ def _decisions(row: Row, sources: Sources = ()) -> Iterator[str]:
 
 
 def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
-    if row.closed or row.process is Process.ALIVE:
+    if row.closed or row.process is Process.ALIVE or is_held_back(row):
         return
     yield how_to_resume(row, sources)
 

@@ -191,6 +191,10 @@ def test_of_two_waiting_files_of_a_run_neither_is_resumed_while_the_other_waits(
         " deny or settle that first."
     )
     assert (row.state, row.reason) == (State.APPROVED, sentence)
+    assert (read_detail(row).row.reason_code, read_detail(row).row.reason) == (
+        "request_open",
+        sentence,
+    )
     assert refused(row, settings).code == "request_open"
     with pytest.raises(Refusal) as why:
         run_claimed(row.store, row.id, settings)
@@ -222,3 +226,20 @@ def test_calls_of_one_file_wait_for_each_other_as_ever(source):
     first, second = rows(settings)
     assert (first.reason_code, second.reason_code) == (None, None)
     assert run_claimed(first.store, first.id, settings) == 0
+
+
+def test_an_approved_call_beside_a_broken_file_needs_a_further_word(source):
+    waiting(source / "web", asked())
+    waiting(source / "web", b"{", "torn")
+    settings = command(source, "-c", "print('ran')")
+    (row,) = [row for row in rows(settings) if row.tool]
+    assert UNREAD not in row.warnings
+    say(row, settings)
+    (row,) = [row for row in rows(settings) if row.tool]
+    assert UNREAD in read_detail(row).row.warnings
+    assert refused(row, settings, frozenset()).code == UNREAD
+    with pytest.raises(Refusal) as why:
+        run_claimed(row.store, row.id, settings)
+    assert why.value.code == UNREAD
+    launched = relaunch(read_detail(row), settings, despite=frozenset({UNREAD}))
+    until(lambda: launched.log.exists() and launched.log.read_text() == "ran\n")

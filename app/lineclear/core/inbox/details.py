@@ -10,6 +10,8 @@ from lineclear.core.checkpoints.fileread import FileIdentity, read_file
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.answered import asks, with_answered
+from lineclear.core.inbox.beside import is_held_back, resumes_by_call
+from lineclear.core.inbox.cautions import UNREAD_BESIDE
 from lineclear.core.inbox.kinship import held_elsewhere
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Detail, Row
@@ -64,11 +66,17 @@ def read_detail(row: Row) -> Detail:
 
 def _as_last_seen(fresh: Row, row: Row) -> Row:
     """Give a row that was read afresh with what the last scan knew of it by other stores."""
-    kept = _TOLD_BY_OTHERS & set(row.warnings)
+    told = _TOLD_BY_OTHERS
+    if resumes_by_call(fresh):
+        # One call is read without the others of its folder.
+        told |= {UNREAD_BESIDE}
+    kept = told & set(row.warnings)
     warnings = strongest_first((*fresh.warnings, *kept))
     fresh = replace(fresh, warnings=warnings, resumable_by=row.resumable_by)
     if row.elsewhere is not None and not fresh.closed:
         fresh = held_elsewhere(fresh, row.elsewhere)
+    elif is_held_back(row) and resumes_by_call(fresh):
+        fresh = replace(fresh, reason_code=row.reason_code, reason=row.reason)
     if row.answered is not None and asks(fresh):
         fresh = with_answered(fresh, row.answered)
     return fresh
