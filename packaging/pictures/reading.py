@@ -163,7 +163,7 @@ async def modify_secrets(on: Set) -> None:
     on.do("modify")
     editor = on.window.pane.modify
     editor.yours.setPlainText(editor.draft().replace(": 3", ": 5"))
-    editor._reveal(("password",))
+    editor.reveal(("password",))
     await asyncio.sleep(0.4)
 
 

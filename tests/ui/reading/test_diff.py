@@ -196,3 +196,25 @@ async def test_a_call_that_edits_nothing_has_no_diff(inbox, source, until):
     await until(lambda: inbox.flow.view.prepared is not None)
     await until(lambda: not inbox.flow.view._surroundings._looking)
     assert not inbox.pane.tabs.isTabVisible(inbox.pane.tabs.indexOf(inbox.pane.diff))
+
+
+def test_secrets_of_a_difference_are_shown_when_they_are_asked_for(qapp, qtbot):
+    look = theme.Theme(qapp, dark=False)
+    tab = DiffTab(look)
+    qtbot.addWidget(tab)
+    tab.show()
+    edit = FileEdit("write", "/a", 'API_KEY="q7Zp2Lk9Xw4Rt8Vb3Nm6"\nx\n')
+    shown = made(edit, on_disk('API_KEY="a1B2c3D4e5F6g7H8i9J0"\nx\n'))
+    tab.show_difference(shown)
+    for view in (tab.left, tab.right, tab.unified):
+        assert "Lk9" not in view.whole_text
+        assert "D4e" not in view.whole_text
+    tab.secrets.button.click()
+    assert "Lk9" in tab.right.whole_text
+    assert "D4e" in tab.left.whole_text
+    assert not tab.secrets.isVisible()
+    tab.show_difference(shown)
+    assert "Lk9" not in tab.unified.whole_text
+    tab.show_difference(made(edit, on_disk("")).openly)
+    assert made(FileEdit("write", "/a", "x"), on_disk("")).openly is None
+    look.stop()

@@ -10,6 +10,7 @@ from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.diff_text import Difference
+from lineclear.ui.reading.secret_line import SecretLine
 from lineclear.ui.reading.text_view import TextView
 
 SIDES_FROM = 640
@@ -58,14 +59,18 @@ class DiffTab(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
+        self.secrets = SecretLine()
+        self.secrets.show_wanted.connect(self._open)
         box.addWidget(self.warning)
         box.addWidget(self._about)
+        box.addWidget(self.secrets)
         box.addWidget(self._views, 1)
         self._shown: Difference | None = None
 
     def show_difference(self, shown: Difference | None) -> None:
         """Show a file before and after; what is shown already stays as it stands."""
         before, self._shown = self._shown, shown
+        self.secrets.setVisible(shown is not None and shown.openly is not None)
         if shown is None:
             for view in (self.left, self.right, self.unified):
                 view.show_text("")
@@ -73,6 +78,13 @@ class DiffTab(QWidget):
         self._about.setText(shown.about)
         self.warning.setText(shown.warning)
         self.warning.setVisible(bool(shown.warning))
+        self._fill(shown, before)
+
+    def _open(self) -> None:
+        if self._shown is not None and self._shown.openly is not None:
+            self.show_difference(self._shown.openly)
+
+    def _fill(self, shown: Difference, before: Difference | None) -> None:
         for view, column, old in (
             (self.left, shown.left, None if before is None else before.left),
             (self.right, shown.right, None if before is None else before.right),

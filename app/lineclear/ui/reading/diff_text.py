@@ -20,7 +20,7 @@ from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.reading.changed_text import same_ends, whole_words
 from lineclear.ui.reading.colours import Span
-from lineclear.ui.reading.shown_text import lines_of
+from lineclear.ui.reading.shown_text import MARK, lines_of
 
 CONTEXT = 3
 """Lines that are the same and are shown around those that differ."""
@@ -76,25 +76,32 @@ class Difference:
     unified: Column
     changed: int
     """Lines that differ, on whichever side there are more."""
+    openly: Difference | None = None
+    """The same with its secrets; None where it has none."""
     warning: str = ""
     """That the file may be another one than its name says; "" where nothing says so."""
 
 
-def difference(world: World) -> Difference | None:
-    """Make a call's edit ready to be shown; None where it is no edit of a file."""
+def difference(world: World, *, openly: bool = False) -> Difference | None:
+    """Make a call's edit ready to be shown; None where it is no edit of a file.
+
+    OPENLY: with its secrets.
+    """
     edit = world.edit
     if edit is None:
         return None
     if edit.kind == "patch":
-        pairs = list(_of_patch(edit.content))
+        pairs = list(_of_patch(edit.content, openly=openly))
         about = _("The patch as the call holds it{file}.").format(file=_named(edit))
     else:
-        pairs, about = _of_texts(edit, world)
+        pairs, about = _of_texts(edit, world, openly=openly)
         if world.folder is not None:
             about = f"{about} {_looked_in(world.folder)}"
     left, right, unified = _columns(pairs)
     changed = sum(1 for pair in pairs if _differs(pair.left) or _differs(pair.right))
-    return Difference(about, left, right, unified, changed, _warning(edit, world))
+    masked = not openly and any(MARK in line for line in unified.lines)
+    shown = difference(world, openly=True) if masked else None
+    return Difference(about, left, right, unified, changed, shown, _warning(edit, world))
 
 
 def _warning(edit: FileEdit, world: World) -> str:
@@ -152,20 +159,22 @@ def _named(edit: FileEdit) -> str:
     return f", {visible_line(edit.path, 120)}" if edit.path else ""
 
 
-def _of_texts(edit: FileEdit, world: World) -> tuple[list[Pair], str]:
+def _of_texts(edit: FileEdit, world: World, *, openly: bool) -> tuple[list[Pair], str]:
     disk = world.disk
     name = visible_line(edit.path, 120) if edit.path else _("The file")
     if edit.others:
-        return _of_parts(edit), _("Not compared with a file on disk: the call names several.")
+        return _of_parts(edit, openly=openly), _(
+            "Not compared with a file on disk: the call names several."
+        )
     if disk is None or disk.text is None:
         why = _("the call names none.") if disk is None else disk.why_not
-        return _of_parts(edit), _("{name} is not compared with the file on disk: {why}").format(
-            name=name, why=why
-        )
+        return _of_parts(edit, openly=openly), _(
+            "{name} is not compared with the file on disk: {why}"
+        ).format(name=name, why=why)
     at = disk.read_at.astimezone().strftime("%H:%M:%S")
     after = edited(edit, disk.text)
     if after is None:
-        return _of_parts(edit), (
+        return _of_parts(edit, openly=openly), (
             _(
                 "{name}: the text to be replaced does not stand exactly once in the "
                 "file on disk (as of {at})."
@@ -184,26 +193,26 @@ def _of_texts(edit: FileEdit, world: World) -> tuple[list[Pair], str]:
         said = _("{name} compared with the file on disk as of {at} ({size}).").format(
             name=name, at=at, size=size
         )
-    return list(_folded(compared(disk.text, after))), said
+    return list(_folded(compared(disk.text, after, openly=openly))), said
 
 
-def _of_parts(edit: FileEdit) -> list[Pair]:
+def _of_parts(edit: FileEdit, *, openly: bool) -> list[Pair]:
     if edit.kind == "write":
-        return list(_folded(compared("", edit.content)))
+        return list(_folded(compared("", edit.content, openly=openly)))
     pairs: list[Pair] = []
     for number, (old, new) in enumerate(edit.parts, 1):
         if len(edit.parts) > 1:
             pairs.append(Pair(note=_("Replacement {number}").format(number=number)))
-        pairs += compared(old, new)
+        pairs += compared(old, new, openly=openly)
     return pairs
 
 
 # --- Comparing ------------------------------------------------------------------------------------
 
 
-def _split(text: str) -> tuple[list[str], list[str]]:
+def _split(text: str, *, openly: bool) -> tuple[list[str], list[str]]:
     """Lines as they are, and as they are shown; alike in number."""
-    shown = list(lines_of(mask_text(text), visible_line))
+    shown = list(lines_of(text if openly else mask_text(text), visible_line))
     raw = text.split("\n")
     if len(shown) != len(raw):
         # A secret of several lines stands as one: what is shown is what can be compared.
@@ -213,10 +222,10 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     return raw, shown
 
 
-def compared(before: str, after: str) -> list[Pair]:
-    """Every line of two texts, those that match beside each other."""
-    old, old_shown = _split(before)
-    new, new_shown = _split(after)
+def compared(before: str, after: str, *, openly: bool = False) -> list[Pair]:
+    """Every line of two texts, those that match beside each other; OPENLY: with their secrets."""
+    old, old_shown = _split(before, openly=openly)
+    new, new_shown = _split(after, openly=openly)
     head, tail = _same_lines(old, new)
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
     if max(len(middle_old), len(middle_new)) <= COMPARED_AT_MOST:
@@ -312,12 +321,12 @@ def _folded(pairs: list[Pair]) -> Iterator[Pair]:
         start = end
 
 
-def _of_patch(patch: str) -> Iterator[Pair]:
+def _of_patch(patch: str, *, openly: bool) -> Iterator[Pair]:
     """A unified diff as its own lines say; what is no hunk stands as a note, escaped."""
     left = right = 0
     gone: list[str] = []
     come: list[str] = []
-    for line in lines_of(mask_text(patch), visible_line):
+    for line in lines_of(patch if openly else mask_text(patch), visible_line):
         sign = line[:1]
         if sign == "-" and not line.startswith("--- ") and left:
             gone.append(line[1:])

@@ -106,7 +106,7 @@ class ModifyEditor(ReviewedEditor):
         # Nothing is laid out anew unless something has to be hidden.
         return masked if self._stand_ins.marks(masked) > self._stand_ins.marks(draft) else draft
 
-    def _reveal(self, path: Path) -> None:
+    def reveal(self, path: Path) -> None:
         """Show one secret in both texts; what else was written stays."""
         self._shown |= {path}
         self.asked.show_text(self._stand_ins.text(self._asked_value, self._shown))

@@ -12,17 +12,15 @@ from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.last_approved import Comparison, approved_arguments
 from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.secrets import DOTS, Masked, Path, at, mask, mask_for_record, places
+from lineclear.core.inbox.secrets import Masked, Path, at, mask, mask_for_record, places
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
-from lineclear.ui.reading.shown_text import exact_text, plain_text, raw_text
+from lineclear.ui.reading.shown_text import MARK, exact_text, plain_text, raw_text
 
-MARK = f"\u27e6{DOTS}"
-"""Begins what stands for a secret in a text."""
 EDIT_AT_MOST = 200_000
 """Characters of arguments that the modify editor takes."""
 COLOURED_AT_MOST = 300_000

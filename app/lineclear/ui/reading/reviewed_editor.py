@@ -120,7 +120,7 @@ class ReviewedEditor(QWidget):
         self._editing = QVBoxLayout(page)
         self._editing.setContentsMargins(16, 8, 16, 8)
         self._masked = MaskedList(margin=0)
-        self._masked.show_wanted.connect(self._reveal)
+        self._masked.show_wanted.connect(self.reveal)
         self._editing.addWidget(self._masked)
         self._editing.addWidget(split, 1)
         self._editing.addLayout(self._below)
@@ -256,7 +256,7 @@ class ReviewedEditor(QWidget):
         self._masked.list_places(masked)
         self._masked.setVisible(bool(masked))
 
-    def _reveal(self, path: Path) -> None:
+    def reveal(self, path: Path) -> None:
         """Show one secret where one writes; a child class that masks any does."""
 
     def _reveal_reviewed(self, path: Path) -> None:

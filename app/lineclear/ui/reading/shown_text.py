@@ -8,7 +8,7 @@ from dataclasses import replace
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import Masked, Path, Secret, mask_text
+from lineclear.core.inbox.secrets import DOTS, Masked, Path, Secret, mask_text
 from lineclear.language import _, counted
 from lineclear.ui.reading.wrapping import GUTTER, hang
 
@@ -16,6 +16,8 @@ LINE_LIMIT = 2_000
 """Characters of a shown line; wrapping a longer one takes Qt seconds."""
 LINE_GOES_ON = _("\u27e6line goes on\u27e7")
 """Cannot be imitated: these brackets in a text are shown as tokens themselves."""
+MARK = f"\u27e6{DOTS}"
+"""Begins what stands for a secret."""
 BREAK = "\u23ce"
 """Ends a line of a text that goes on."""
 _PIECE = 1 << 16
