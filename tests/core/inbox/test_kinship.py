@@ -275,6 +275,16 @@ def test_a_run_that_was_started_elsewhere_goes_on_there(settings, source, elsewh
     until(lambda: [row.store.name for row in rows(settings)] == ["copy"])
 
 
+def test_the_worker_looks_at_all_folders_once_more(settings, source, elsewhere):
+    failed(source / "web")
+    row = run_row(settings)
+    waiting(elsewhere / "other", asked())
+    with pytest.raises(Refusal) as refused:
+        run_claimed(row.store, row.id, settings)
+    assert refused.value.code == "request_open"
+    assert not list((source / "web").glob(".approvals/*.start.json"))
+
+
 # --- Step by step, as a window is told ---------------------------------------------------------
 
 

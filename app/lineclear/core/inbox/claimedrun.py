@@ -19,6 +19,7 @@ from lineclear.core.inbox.rows import Detail, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
+    refuse_elsewhere,
     refuse_lapsed,
     refuse_open,
     rows_beside,
@@ -57,13 +58,14 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     Raises what `relaunch` raises, and what claiming raises.
     """
     with Store.open(store) as opened:
-        _find(opened, aid)
+        shown = _find(opened, aid)
         agent = path_text(store.name)
         setting = launch_for(settings, agent=agent, store=store)
         if setting is None:
             raise no_command(agent, store)
         with working(opened) as held:
             command = _Command(opened, setting, held)
+            refuse_elsewhere(shown, settings)
             with starting(opened):
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)

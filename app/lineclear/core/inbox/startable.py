@@ -21,9 +21,11 @@ from lineclear.core.inbox.cautions import (
 from lineclear.core.inbox.gone_calls import GONE
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.storeread import StoreReader
 from lineclear.core.inbox.walk import Found, stamp
+from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
@@ -71,6 +73,17 @@ def refuse_open(row: Row) -> None:
         raise Refusal(row.reason or "A call of this run is open.", code=REQUEST_OPEN)
     if row.elsewhere is not None:
         raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
+
+
+def refuse_elsewhere(shown: Shown, settings: Settings) -> None:
+    """Raise Refusal as `refuse_open` does for what stands in any watched folder by now."""
+    if shown.checkpoint.position is None:
+        # Its system does not say of which run it is.
+        return
+    watched = [source for source in settings.sources if not source.paused]
+    for row in scan_once(settings, watched):
+        if (row.id, row.store) == (shown.aid, shown.store) and row.elsewhere is not None:
+            raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
 
 
 def words_needed(row: Row) -> frozenset[str]:
