@@ -33,6 +33,7 @@ from lineclear.core.ledger import presence
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.presence import Reader
 from lineclear.core.ledger.records import Decision, Outcome, Person
+from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.prepared import Prepared, prepare
 
 log = logging.getLogger(__name__)
@@ -153,12 +154,17 @@ class Bridge(QObject):
         """Who decides in this window."""
         return deciding.operator(self.settings)
 
-    async def read(self, row: Row) -> Prepared:
-        """Read a row's bytes and records and make them ready to be shown."""
+    async def read(self, row: Row, halt: Halt | None = None) -> Prepared:
+        """Read a row's bytes and records and make them ready to be shown.
+
+        Raises Halted where HALT was told to stop meanwhile.
+        """
 
         def read() -> Prepared:
+            if halt is not None:
+                halt.look()
             detail = read_detail(row)
-            return prepare(detail, self.known.compare(detail.row))
+            return prepare(detail, self.known.compare(detail.row), halt)
 
         return await self._in(self._readers, read)
 

@@ -50,7 +50,7 @@ class SlowReader:
         self.may = asyncio.Event()
         bridge.read = self
 
-    async def __call__(self, row):
+    async def __call__(self, row, _halt=None):
         await self.may.wait()
         return await self._read(row)
 

@@ -21,11 +21,14 @@ from lineclear.ui.deciding.resumption import Resumption
 from lineclear.ui.deciding.surroundings import Found, Surroundings
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.reading.banners import Notice
+from lineclear.ui.reading.halting import Halt, Halted
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import AROUND, Prepared, merged, warned
 from lineclear.ui.tasks import Tasks
 
 SLOW_READ_MS = 120
+FEW_LINES = 10_000
+"""Up to so many it is not worth telling how far a reading is."""
 
 
 class InView(QObject):
@@ -75,9 +78,10 @@ class InView(QObject):
         self.resumption = Resumption()
         # Sooner it would only flicker; later another call's text would stand under this one's name.
         self._slow = QTimer(self)
-        self._slow.setSingleShot(True)
         self._slow.setInterval(SLOW_READ_MS)
-        self._slow.timeout.connect(self._pane.show_wait)
+        self._slow.timeout.connect(self._tell_wait)
+        self._halt = Halt()
+        """Of the reading that is under way."""
         self._surroundings = Surroundings(tasks, self)
         self._surroundings.found.connect(self._looked_around)
 
@@ -101,17 +105,29 @@ class InView(QObject):
         self.frozen = None
         self.resumption.forget()
         self._surroundings.forget()
+        self._halt.stop()
+        self._halt = Halt()
         self.turned.emit()
         if self.row is None:
             self._slow.stop()
             self._pane.show_nothing()
         else:
             self._slow.start()
-            self._tasks.start(self._read(self.row), name=_("read a call"))
+            self._tasks.start(self._read(self.row, self._halt), name=_("read a call"))
 
-    async def _read(self, row: Row) -> None:
+    def _tell_wait(self) -> None:
+        """Say that a reading takes its time, and how far it is."""
+        lines = self._halt.lines
+        if lines <= FEW_LINES:
+            self._pane.show_wait()
+        else:
+            self._pane.show_wait(_("Reading\u2026 {n:,} lines").format(n=lines))
+
+    async def _read(self, row: Row, halt: Halt) -> None:
         try:
-            prepared = await self._bridge.read(row)
+            prepared = await self._bridge.read(row, halt)
+        except Halted:
+            return
         except LineclearError as why:
             if self.id == row.id:
                 self._slow.stop()

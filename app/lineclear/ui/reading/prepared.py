@@ -17,6 +17,7 @@ from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
 from lineclear.ui.reading.colours import Span
+from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
 from lineclear.ui.reading.shown_text import MARK, exact_text, plain_text, raw_text
@@ -164,8 +165,15 @@ class Prepared:
         return len(self.text) <= EDIT_AT_MOST
 
 
-def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
-    """Make one reading of a row ready; pure, and as long as its arguments are."""
+def prepare(
+    detail: Detail, compared: tuple[Comparison, ...] = (), halt: Halt | None = None
+) -> Prepared:
+    """Make one reading of a row ready; pure, and as long as its arguments are.
+
+    Raises Halted where HALT says that nobody waits for it any more.
+    """
+    halt = halt or Halt()
+    halt.look()
     arguments = _arguments(detail)
     missing = arguments is MISSING
     decision = detail.row.decision
@@ -189,15 +197,18 @@ def prepare(detail: Detail, compared: tuple[Comparison, ...] = ()) -> Prepared:
         compared=compared,
         beside=changed_text(compared, arguments, now),
     )
+    halt.look()
     made = _with_open(made, now)
+    halt.look()
     asked = mask(arguments, last=made.last)
     masked = asked if given is MISSING else mask(given, last=made.last)
     was_approved = _before(compared[0].changes if made.last is not MISSING else (), made.last)
     was = was_approved
     if given is not MISSING:
         was = _before(differences(arguments, given), arguments)
-    text = "" if missing else exact_text(asked)
-    given_text = "" if given is MISSING else exact_text(masked)
+    text = "" if missing else exact_text(asked, halt)
+    given_text = "" if given is MISSING else exact_text(masked, halt)
+    halt.look()
     open_raw = raw_text(detail.raw)
     raw = raw_text(detail.raw, masked=True, secrets=_written(arguments, asked))
     asked_places = tuple(places(asked))

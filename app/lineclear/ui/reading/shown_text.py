@@ -10,6 +10,7 @@ from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.secrets import DOTS, Masked, Path, Secret, mask_text
 from lineclear.language import _, counted
+from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.wrapping import GUTTER, hang
 
 LINE_LIMIT = 2_000
@@ -25,13 +26,16 @@ RAW_AT_MOST = 1 << 20
 """Characters of one text, or bytes of a file, that are shown."""
 
 
-def exact_text(value: Json) -> str:
+def exact_text(value: Json, halt: Halt | None = None) -> str:
     """The whole value as indented JSON; a string of several lines stands behind a gutter.
 
     Nothing in a string can begin a line of its own here: its lines carry the gutter, all else is
     JSON, so no argument can imitate another one.
     """
-    return "\n".join(piece for line in _lines(value, 0, "", "", ()) for piece in cut(line))
+    lines = _lines(value, 0, "", "", ())
+    if halt is not None:
+        lines = halt.through(lines)
+    return "\n".join(piece for line in lines for piece in cut(line))
 
 
 def numbered_places(value: Json) -> dict[Path, tuple[int, int]]:
