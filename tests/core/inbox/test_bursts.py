@@ -14,12 +14,11 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal
-from lineclear.core.inbox.burst_blocks import block_text
+from lineclear.core.inbox.burst_blocks import VALUE_AT_MOST, block_text
 from lineclear.core.inbox.burst_table import NOT_GIVEN, Kind, Table, label_of, unmasked
 from lineclear.core.inbox.bursts import (
     FIELDS_AT_MOST,
     TOGETHER_AT_MOST,
-    VALUE_AT_MOST,
     Burst,
     Why,
     burst_of,

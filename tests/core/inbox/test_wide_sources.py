@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.inbox import wide_sources
 from lineclear.core.inbox.wide_sources import too_wide
 
 
@@ -24,7 +23,7 @@ def test_the_home_of_another_person_is_too_wide(tmp_path, monkeypatch):
     homes = tmp_path / "homes"
     (homes / "bob" / "agents").mkdir(parents=True)
     bob = pwd.struct_passwd(("bob", "x", 1001, 1001, "", str(homes / "bob"), "/bin/sh"))
-    monkeypatch.setattr(wide_sources.pwd, "getpwall", lambda: [bob])
+    monkeypatch.setattr(pwd, "getpwall", lambda: [bob])
     assert "somebody's whole home" in (too_wide(homes / "bob") or "")
     assert "holds home folders" in (too_wide(homes) or "")
     assert too_wide(homes / "bob" / "agents") is None

@@ -271,8 +271,9 @@ async def test_a_folder_that_holds_too_much_is_refused_in_words(window, until):
     shown = opened(window, FOLDERS)
     steps: Any = next(each for each in shown.children() if hasattr(each, "ask_folder"))
     await steps._watch(Path("/"))
-    assert "whole machine" in shown.pages[FOLDERS].wide_why.text()
-    assert shown.pages[FOLDERS].wide_why.isVisible()
+    page: Any = shown.pages[FOLDERS]
+    assert "whole machine" in page.wide_why.text()
+    assert page.wide_why.isVisible()
 
 
 async def test_a_folder_that_holds_too_much_is_watched_on_an_explicit_word(
@@ -280,7 +281,7 @@ async def test_a_folder_that_holds_too_much_is_watched_on_an_explicit_word(
 ):
     monkeypatch.setattr("lineclear.ui.bridge.too_wide", lambda path: f"{path} is too wide.")
     shown = opened(window, FOLDERS)
-    page = shown.pages[FOLDERS]
+    page: Any = shown.pages[FOLDERS]
     steps: Any = next(each for each in shown.children() if hasattr(each, "ask_folder"))
     before = kept()["sources"]
     wide = Path(before[0]["path"]) / "wide"
