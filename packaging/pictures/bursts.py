@@ -74,4 +74,5 @@ BURSTS: dict[str, Scene] = {
     "burst-deny": burst_deny,
     "burst-done": burst_done,
     "burst-hostile": burst,
+    "burst-letter": burst,
 }

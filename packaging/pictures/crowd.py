@@ -9,7 +9,18 @@ from pictures.stage import Stage, call
 _REASONS = ("delivered damaged", "never arrived", "wrong size")
 
 
-def crowd(stage: Stage, *, hostile: bool = False) -> dict[str, str]:
+_LETTER = """\
+Dear customer,
+
+we are sorry that your parcel did not arrive as it should. We send the money back today; it is on
+your account within three working days.
+
+Yours sincerely,
+the shop
+"""
+
+
+def crowd(stage: Stage, *, hostile: bool = False, letter: bool = False) -> dict[str, str]:
     """Sixty refunds that wait at once; ids by number."""
     draw = random.Random(7)  # noqa: S311  # Pretend numbers.
     first = call("send_refund", {"customer": "C-1"}, "refunds")
@@ -32,6 +43,8 @@ def crowd(stage: Stage, *, hostile: bool = False) -> dict[str, str]:
             arguments["note"] = "paid\u202e001$\u202c in full"
         if number in (51, 52, 53):
             arguments["note"] = f"The customer wrote again. {number} " * 20
+        if letter:
+            arguments["letter"] = _LETTER
         if hostile:
             _make_hostile(arguments, number)
         asked = call("send_refund", arguments, "refunds")
