@@ -61,6 +61,7 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "burst-deny": crowd,
     "burst-done": crowd,
     "burst-hostile": lambda stage: crowd(stage, hostile=True),
+    "burst-letter": lambda stage: crowd(stage, letter=True),
     **dict.fromkeys(HISTORY, past),
 }
 """Scenes on another source than a working day's."""
