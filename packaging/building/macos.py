@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import plistlib
 import shutil
 import subprocess
@@ -39,8 +40,17 @@ def image_command(output: Path, folder: Path) -> list[str]:
     ]
 
 
+def notary_commands(profile: str, image: Path) -> list[list[str]]:
+    """How Apple's word on a disk image is asked for and put into it; PROFILE: of the keychain."""
+    asked = ["xcrun", "notarytool", "submit", str(image), "--keychain-profile", profile, "--wait"]
+    return [asked, ["xcrun", "stapler", "staple", str(image)]]
+
+
 def build(output: Path, work: Path, app: Path) -> Path:
-    """Make the disk image with the program and a link to Applications, and give its path."""
+    """Make the disk image with the program and a link to Applications, and give its path.
+
+    Where $LINECLEAR_NOTARY_PROFILE names a profile, it is notarised.
+    """
     folder = work / "dmg"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -48,4 +58,8 @@ def build(output: Path, work: Path, app: Path) -> Path:
     (folder / "Applications").symlink_to("/Applications")
     command = image_command(output, folder)
     subprocess.run(command, check=True)
-    return Path(command[-1])
+    made = Path(command[-1])
+    profile = os.environ.get("LINECLEAR_NOTARY_PROFILE")
+    for asked in notary_commands(profile, made) if profile else []:
+        subprocess.run(asked, check=True)
+    return made

@@ -76,10 +76,26 @@ def installer_command(iscc: str, output: Path, bundle: Path, icons: Path) -> lis
     ]
 
 
+def signing_command(server: str, *files: Path) -> list[str]:
+    """How programs are signed, with the certificate of the person who is signed in."""
+    words = ["signtool", "sign", "/a", "/fd", "SHA256", "/tr", server, "/td", "SHA256"]
+    return [*words, *map(str, files)]
+
+
 def build(output: Path, bundle: Path, icons: Path) -> Path | None:
-    """Compile the installer and give its path; None where Inno Setup is not installed."""
+    """Compile the installer and give its path; None where Inno Setup is not installed.
+
+    Where $LINECLEAR_TIMESTAMP_SERVER names one, the programs are signed first, and then it.
+    """
     iscc = compiler()
     if iscc is None:
         return None
+    made = output / f"{identity.NAME}-{identity.version()}-windows-setup.exe"
+    programs = [bundle / f"{name}.exe" for name in (identity.COMMAND, identity.WINDOW)]
+    server = os.environ.get("LINECLEAR_TIMESTAMP_SERVER")
+    if server:
+        subprocess.run(signing_command(server, *programs), check=True)
     subprocess.run(installer_command(iscc, output, bundle, icons), check=True)
-    return output / f"{identity.NAME}-{identity.version()}-windows-setup.exe"
+    if server:
+        subprocess.run(signing_command(server, made), check=True)
+    return made

@@ -290,3 +290,18 @@ def test_the_disk_image_is_named_after_the_version(tmp_path):
     command = macos.image_command(tmp_path, tmp_path / "dmg")
     assert command[0] == "hdiutil"
     assert command[-1] == str(tmp_path / f"lineclear-{identity.version()}-macos.dmg")
+
+
+def test_what_is_signed_is_signed_before_it_is_packed_and_summed(tmp_path):
+    """Signing and stapling change a file: the build does both, with whoever is named to it."""
+    from building import macos, windows
+
+    signed = windows.signing_command("http://time.example", tmp_path / "lineclear.exe")
+    assert signed[:2] == ["signtool", "sign"]
+    assert signed[-1] == str(tmp_path / "lineclear.exe")
+    assert signed[signed.index("/tr") + 1] == "http://time.example"
+    image = tmp_path / "lineclear.dmg"
+    submitted, stapled = macos.notary_commands("release", image)
+    assert submitted[:4] == ["xcrun", "notarytool", "submit", str(image)]
+    assert {"--wait", "--keychain-profile", "release"} <= set(submitted)
+    assert stapled == ["xcrun", "stapler", "staple", str(image)]
