@@ -34,7 +34,7 @@ def test_it_shows_what_would_go_and_removes_it_on_a_word(lane):
     assert lineclear("config", "set", "ledger_days", "90").returncode == 0
     shown = lineclear("tidy")
     assert shown.returncode == 0, shown.stderr
-    assert "000001  send_refund  ended " in shown.stdout
+    assert f"  000001  send_refund  {lane}" in shown.stdout
     assert "2 calls that ended more than 90 days ago" in shown.stdout
     assert "Nothing was removed: --yes removes it." in shown.stdout
     assert len(requests(lane)) == 3

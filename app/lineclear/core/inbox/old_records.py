@@ -32,10 +32,10 @@ class Old:
         return sum(one.size for one in self.calls)
 
     def lines(self) -> list[str]:
-        """Name each call that would go, escaped: store, number, tool, and when it ended."""
+        """Name each call that would go, escaped: when it ended, number, tool, and store."""
         return [
-            f"{path_text(one.store)}  {one.seq:06d}  {visible_line(one.tool, 40) or 'a rest'}"
-            f"  ended {one.ended_at.astimezone():%Y-%m-%d %H:%M}"
+            f"{one.ended_at.astimezone():%Y-%m-%d %H:%M}  {one.seq:06d}"
+            f"  {visible_line(one.tool, 40) or 'a rest'}  {visible_line(path_text(one.store))}"
             for one in self.calls
         ]
 
