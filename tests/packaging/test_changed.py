@@ -135,3 +135,64 @@ def test_where_nothing_can_be_told_it_builds(clone, tmp_path, since):
         ["git", "clone", "--quiet", "--depth=1", f"file://{clone.root}", str(shallow)], check=True
     )
     assert verdict(shallow, since) == told
+
+
+# --- What a run does with it ---
+
+
+@pytest.fixture
+def steps(clone: Clone, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run the checks of the clone, each of which passes; what was run, and what was said."""
+    import dev
+
+    def run(
+        *words: str, quick: bool = False, bundle: bool = False
+    ) -> tuple[dict[str, list[str]], str]:
+        started: dict[str, list[str]] = {}
+
+        def passes(argv: list[str], env: dict[str, str]) -> int:
+            name = "build" if argv[1].endswith("build.py") else (*argv, "")[2]
+            started[name] = argv
+            if name == "pytest":
+                started["release"] = [env.get("LINECLEAR_RELEASE", "")]
+            return 0
+
+        monkeypatch.setattr(dev, "ROOT", clone.root)
+        monkeypatch.setattr(dev, "run_attached", passes)
+        code = dev.run_tests({}, quick=quick, bundle=bundle, pytest_arguments=list(words))
+        assert code == 0
+        return started, capsys.readouterr().out
+
+    return run
+
+
+def test_a_whole_run_without_changes_builds_nothing_and_ends_with_a_word_of_it(clone, steps):
+    ran, said = steps()
+    assert "build" not in ran
+    assert ran["pytest"][-2:] == ["-m", "not bundle"]
+    assert ran["release"] == [""]
+    assert said.splitlines()[-1] == f"dev: {clone.verdict()[1]}"
+
+
+def test_a_whole_run_after_a_change_builds_and_tests_what_was_built(clone, steps):
+    clone.commit("packaging/lineclear.spec")
+    ran, said = steps()
+    assert list(ran).index("build") < list(ran).index("pytest")
+    assert "-m" not in ran["pytest"][3:]
+    assert ran["release"][0].endswith("release")
+    assert "dev: building: packaging/lineclear.spec changed since " in said
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_the_flag_builds_whatever_changed(steps, quick):
+    ran, said = steps(bundle=True, quick=quick)
+    assert "build" in ran
+    assert "not bundle" not in " ".join(ran["pytest"])
+    assert "nothing is built" not in said
+
+
+def test_chosen_tests_ask_no_history(steps):
+    ran, said = steps("-k", "ledger")
+    assert "build" not in ran
+    assert ran["pytest"][-2:] == ["-k", "ledger"]
+    assert "built" not in said
