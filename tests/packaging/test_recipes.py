@@ -104,6 +104,19 @@ def test_nothing_is_packed_by_upx_or_into_one_file(on, platform):
     assert all(step.options["exclude_binaries"] for step in build.all("EXE"))
 
 
+@pytest.mark.parametrize("platform", SYSTEMS)
+def test_what_the_window_reads_goes_where_it_looks_for_it(on, platform):
+    shipped = {
+        path.name for path in (ROOT / "resources").iterdir() if path.name in ("icons", "locale")
+    }
+    assert "icons" in shipped
+    for parts in on(platform).all("Analysis"):
+        datas = dict(parts.options["datas"])
+        assert {str(ROOT / "resources" / name) for name in shipped} <= set(datas)
+        for name in shipped:
+            assert datas[str(ROOT / "resources" / name)] == f"lineclear/resources/{name}"
+
+
 def test_only_macos_makes_an_application_bundle(on):
     assert [len(on(platform).all("BUNDLE")) for platform in SYSTEMS] == [0, 0, 1]
 
