@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lineclear.language import _
 from lineclear.ui import theme
@@ -36,6 +44,35 @@ def key_grid() -> QGridLayout:
     return grid
 
 
+class _Scrolled(QScrollArea):
+    """As large as what is in it where the screen has room, and scrolled where it has not."""
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """All of it, without a scroll bar."""
+        body = self.widget()
+        return super().sizeHint() if body is None else body.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """All of its width, and some lines."""
+        bar = self.verticalScrollBar().sizeHint().width()
+        return QSize(self.sizeHint().width() + bar, 8 * self.fontMetrics().height())
+
+
+def _scrolled(grid: QGridLayout) -> QScrollArea:
+    body = QWidget()
+    grid.setContentsMargins(0, 0, 0, 0)
+    body.setLayout(grid)
+    area = _Scrolled()
+    area.setObjectName("keysScrolled")
+    area.setAccessibleName(_("Keys"))
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.viewport().setAutoFillBackground(False)
+    body.setAutoFillBackground(False)
+    area.setWidget(body)
+    return area
+
+
 class KeyList(QDialog):
     """Shows every key; opened, never executed."""
 
@@ -49,6 +86,12 @@ class KeyList(QDialog):
         box = QVBoxLayout(self)
         box.setContentsMargins(24, 20, 24, 16)
         box.setSpacing(16)
-        box.addLayout(key_grid())
+        area = _scrolled(key_grid())
+        box.addWidget(area, 1)
         box.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # Qt itself would leave a third of the screen free.
+        room = self.screen().availableGeometry().size() * 0.9
+        self.resize(self.sizeHint().boundedTo(room))
+        # The arrows scroll.
+        area.setFocus()

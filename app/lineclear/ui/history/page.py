@@ -274,7 +274,7 @@ class HistoryPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Where there is little room, views and actions go into a menu."""
         super().resizeEvent(event)
-        wide = event.size().width() >= WIDE
+        wide = event.size().width() >= max(WIDE, self._bar.sizeHint().width())
         self._bar.setVisible(wide)
         self.more.setVisible(not wide)
         ways = QHBoxLayout.Direction

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -26,9 +27,16 @@ from lineclear.ui.labels import PlainLabel
 
 LABEL_WIDTH = 168
 WIDEST = 640
+USUAL_LINE = 15
+"""Pixels of a line for which the others here are made."""
 Edit = Callable[[Settings], Settings]
 Change = Callable[[Edit], None]
 """Carries an edit of the settings out, away from the window's thread."""
+
+
+def with_type(pixels: int) -> int:
+    """As much more than PIXELS as the system's type is larger than usual."""
+    return round(pixels * max(1.0, QFontMetrics(theme.body_font()).height() / USUAL_LINE))
 
 
 def put(**values: Any) -> Edit:
@@ -50,7 +58,7 @@ class Page(QScrollArea):
         outer = QHBoxLayout(body)
         outer.setContentsMargins(28, 22, 28, 24)
         inner = QWidget()
-        inner.setMaximumWidth(WIDEST)
+        inner.setMaximumWidth(with_type(WIDEST))
         self.box = QVBoxLayout(inner)
         self.box.setContentsMargins(0, 0, 0, 0)
         self.box.setSpacing(16)
@@ -64,7 +72,7 @@ class Page(QScrollArea):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
-        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnMinimumWidth(0, with_type(LABEL_WIDTH))
         self._grid.setColumnStretch(1, 1)
         self.box.addLayout(self._grid)
         self.setWidget(body)
@@ -79,7 +87,7 @@ class Page(QScrollArea):
         name.setWordWrap(True)
         # In line with the words in the control.
         name.setContentsMargins(0, 5, 0, 0)
-        name.setMaximumWidth(LABEL_WIDTH)
+        name.setMaximumWidth(with_type(LABEL_WIDTH))
         self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
         if isinstance(control, QCheckBox):
             holder = in_line(control)

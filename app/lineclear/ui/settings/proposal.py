@@ -56,6 +56,7 @@ class ProposalWindow(QWidget):
         self.standing.setVisible(any(told))
         self.about = note(_(proposal_words.ABOUT))
         self.why = note(name="whyNotYet")
+        self.why.setMinimumWidth(self.why.fontMetrics().horizontalAdvance(NOT_SEEN) // 2 + 12)
         self.later = button(_("Not now"), "notTrusted")
         self.trust = button(_("Trust this command"), "trust")
         self.trust.setEnabled(False)
