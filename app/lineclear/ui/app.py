@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 os.environ["QT_API"] = "pyside6"
 
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 Check = Callable[[MainWindow], Coroutine[Any, Any, None]]
 """Uses the window in a person's place, and ends it."""
 _WAKE_S = 0.2
+_LOOP_STOPPED = "Event loop stopped before Future completed."
+"""What qasync says when Qt ended its loop by itself, as it does when its display is gone."""
 TURN_S = 0.0005
 """How long a working thread keeps the interpreter while the window's thread wants it, which it does
 some hundred times for one screenful: the usual 5 ms each would add up."""
@@ -74,6 +76,9 @@ def _qt_message(kind: QtMsgType, _context: object, text: str) -> None:
         QtMsgType.QtFatalMsg: logging.CRITICAL,
     }
     logging.getLogger("lineclear.qt").log(levels.get(kind, logging.WARNING), "%s", text)
+    if kind is QtMsgType.QtFatalMsg:
+        # Qt would go on to abort the process, which leaves a core file and no sentence.
+        _end_at_once("Qt cannot go on, so there is no window; `lineclear list` shows what waits.")
 
 
 async def run(
@@ -154,6 +159,11 @@ def _complain(sentence: str) -> int:
     return 1
 
 
+def _end_at_once(sentence: str) -> NoReturn:
+    """End where Qt's loop runs no more, and so nothing that is pending can be ended in order."""
+    os._exit(_complain(sentence))
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the window; the exit code: 0, or 1 when it cannot start (the sentence is printed)."""
     options = parse(sys.argv[1:] if argv is None else argv)
@@ -194,14 +204,25 @@ def _start(options: argparse.Namespace, check: Check | None = None) -> int:
         found, first = (False, None) if check is not None else _find_first(options, token)
         if found:
             return 0
-        with (
-            contextlib.closing(first) if first is not None else contextlib.nullcontext(),
-            asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner,
-        ):
-            runner.run(run(app, options, first, check))
+        with contextlib.closing(first) if first is not None else contextlib.nullcontext():
+            _run(app, run(app, options, first, check))
     except LineclearError as why:
         return _complain(why.sentence)
     return 0
+
+
+def _run(app: QApplication, work: Coroutine[Any, Any, None]) -> None:
+    """Run WORK on Qt's loop to its end, or to that of the display."""
+    with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
+        try:
+            runner.run(work)
+        except RuntimeError as why:
+            if str(why) != _LOOP_STOPPED:
+                raise
+            _end_at_once(
+                "The display is gone, and the window with it. Agents keep waiting and nothing is"
+                " lost."
+            )
 
 
 def _find_first(options: argparse.Namespace, token: str) -> tuple[bool, FirstWindow | None]:

@@ -44,14 +44,22 @@ def session_address() -> str:
         return told
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     usual = Path(runtime) / "bus"
-    return f"unix:path={quote(str(usual))}" if runtime and usual.is_socket() else ""
+    return f"unix:path={quote(str(usual))}" if runtime and _is_socket(usual) else ""
 
 
 def system_address() -> str:
     """Where the machine's bus is; "" when there is none."""
     told = os.environ.get("DBUS_SYSTEM_BUS_ADDRESS", "")
     usual = Path("/run/dbus/system_bus_socket")
-    return told or (f"unix:path={usual}" if usual.is_socket() else "")
+    return told or (f"unix:path={usual}" if _is_socket(usual) else "")
+
+
+def _is_socket(path: Path) -> bool:
+    try:
+        return path.is_socket()
+    except OSError:
+        # Another user's folder, as `su` leaves it in the environment.
+        return False
 
 
 class _Connection(MessageBus):
