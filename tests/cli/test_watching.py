@@ -96,6 +96,14 @@ def test_a_person_reads_one_line_per_event(tmp_path):
         assert watch.process.stderr.read() == "lineclear: Stopped.\n"
 
 
+def test_lines_hold_no_secrets(tmp_path):
+    foreign(tmp_path, arguments={"api_key": "hunter2", "command": "PGPASSWORD=hunter3 psql"})
+    with watching("--source", tmp_path) as watch:
+        line = watch.line()
+        assert "send_money" in line
+        assert "hunter" not in line
+
+
 def test_a_reader_that_goes_away_ends_it(tmp_path):
     command = [sys.executable, "-m", "lineclear", "watch", "--json", "--source", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

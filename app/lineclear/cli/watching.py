@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.secrets import mask_for_record, masked_text
 from lineclear.core.inbox.watch import InboxWatcher
 
 _TICK_S = 0.5
@@ -104,5 +105,5 @@ class _Lines:
     @staticmethod
     def _arguments(row: Row) -> str:
         if row.closed and row.preview:
-            return visible_line(row.preview)
-        return wording.arguments_summary(row.arguments)
+            return visible_line(masked_text(row.preview))
+        return wording.arguments_summary(mask_for_record(row.arguments))
