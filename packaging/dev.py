@@ -4,6 +4,7 @@
     python3 packaging/dev.py demo [ARGS of `lineclear demo`]
     python3 packaging/dev.py test [--quick] [--bundle] [--since COMMIT] [-- ARGS of pytest]
     python3 packaging/dev.py setup
+    python3 packaging/dev.py texts [ARGS of texts.py]
 
 Each does all the set-up that is still missing: a virtual environment in `.venv`, the packages of
 `packaging/requirements.lock` by hash, Lineclear itself in place, and on Debian and Ubuntu the
@@ -35,7 +36,11 @@ LOCK = ROOT / "packaging" / "requirements.lock"
 STAMP = VENV / ".lineclear-setup.json"
 RELEASE = ROOT / "build" / "release"
 """Where a run of all tests builds what it then tests."""
-SCRIPTS = (__file__, *(str(Path(__file__).with_name(name)) for name in ("build.py", "changed.py")))
+TEXTS = str(Path(__file__).with_name("texts.py"))
+SCRIPTS = (
+    __file__,
+    *(str(Path(__file__).with_name(name)) for name in ("build.py", "changed.py", "texts.py")),
+)
 WINDOWS = os.name == "nt"
 
 OLDEST = (3, 11)
@@ -439,13 +444,14 @@ def parse(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
         " only when packaging files changed since (default: where this branch left the main one,"
         " else the commit before)",
     )
+    add("texts", help="set up and gather the window's texts; other arguments go to texts.py")
     add("demo", help="set up and start the demo; other arguments go to `lineclear demo`")
     own, passed = argv, []
     if "--" in argv:
         at = argv.index("--")
         own, passed = argv[:at], argv[at + 1 :]
     options, unknown = parser.parse_known_args(own)
-    if unknown and options.command != "demo":
+    if unknown and options.command not in ("demo", "texts"):
         parser.error(f"unknown arguments: {' '.join(unknown)}")
     return options, [*unknown, *passed]
 
@@ -465,6 +471,8 @@ def main(argv: list[str]) -> int:
                 pytest_arguments=passed,
                 since=options.since,
             )
+        if options.command == "texts":
+            return run_attached([program("python"), TEXTS, *passed], env)
         if options.command == "demo":
             return run_attached([program("lineclear"), "demo", *passed], env)
     except SetupError as error:

@@ -15,7 +15,8 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -71,6 +72,16 @@ async def picture(
     app: QApplication, target: Path, name: str, *, dark: bool, size: QSize, high: bool = False
 ) -> None:
     """Make one picture; HIGH: in high contrast."""
+    async with staged(app, name, dark=dark, size=size, high=high) as (shown, _stage):
+        shown.grab().save(str(target))
+        print(target)
+
+
+@asynccontextmanager
+async def staged(
+    app: QApplication, name: str, *, dark: bool, size: QSize, high: bool = False
+) -> AsyncIterator[tuple[QWidget, Stage]]:
+    """Play a scene; give the window that it is of and what it looks at. HIGH: high contrast."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LINECLEAR_HOME"] = os.environ["HOME"] = folder
         stage = Stage(Path(folder))
@@ -99,8 +110,7 @@ async def picture(
             if shown.objectName() == "burst":
                 shown.resize(size)
                 await asyncio.sleep(0.2)
-            shown.grab().save(str(target))
-            print(target)
+            yield shown, stage
         finally:
             window.quit()
             window.hide()

@@ -119,10 +119,11 @@ async def verify(on: Set) -> None:
         for bucket in map(page.sums.bucket, range(page.sums.rowCount()))
         if bucket is not None and bucket.term.number == 0
     )
+    whole = page.count.text()
     page.totals.narrowed.emit(unseen)
-    await until(lambda: "of" in page.count.text())
+    await until(lambda: page.count.text() != whole)
     page.action_wanted.emit("verify")
-    await until(lambda: "intact" in page.verdict.text())
+    await until(lambda: page.verdict.property("tone") == "ok")
     page.table.choose(1)
     await asyncio.sleep(0.4)
 

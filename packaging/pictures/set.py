@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from lineclear.language import _
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
 from pictures.stage import Stage
@@ -44,7 +45,7 @@ class Set:
         """Bring a tab of the reading pane to the front, once it is there."""
         tabs = self.window.pane.tabs
         for place in range(tabs.count()):
-            if tabs.isTabVisible(place) and tabs.tabText(place) == name:
+            if tabs.isTabVisible(place) and tabs.tabText(place) == _(name):
                 tabs.setCurrentIndex(place)
                 return True
         return False

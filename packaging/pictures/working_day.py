@@ -188,7 +188,9 @@ async def answer_failed(on: Set) -> None:
     on.do("answer")
     editor = on.window.pane.answer
     editor.yours.setPlainText("The tracker is down until 14:00.")
-    QTest.mouseClick(editor.findChild(QWidget, "answerFailed"), Qt.MouseButton.LeftButton)
+    failed = editor.findChild(QWidget, "answerFailed")
+    assert failed is not None
+    QTest.mouseClick(failed, Qt.MouseButton.LeftButton)
     await asyncio.sleep(0.4)
 
 

@@ -1,0 +1,202 @@
+"""Every text that a person reads is in the catalogue, and can be translated as it stands there."""
+
+import ast
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lineclear import language
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "app" / "lineclear"
+TEXTS = ROOT / "packaging" / "texts.py"
+MARKS = {"_", "ngettext", "counted", "marked", "marked_pair"}
+PAIRS = {"ngettext", "counted", "marked_pair"}
+SAY = {
+    *("setText", "setToolTip", "setAccessibleName", "setAccessibleDescription", "setWindowTitle"),
+    *(
+        "setPlaceholderText",
+        "setTitle",
+        "setStatusTip",
+        "setTabText",
+        "setTabToolTip",
+        "setLabelText",
+    ),
+    *("addAction", "addMenu", "addTab", "addItem", "addItems", "setOkButtonText", "setNameFilters"),
+    *("setCancelButtonText", "setItemText", "setPlainText", "QPushButton", "QLabel", "QCheckBox"),
+    *(
+        "QRadioButton",
+        "PlainLabel",
+        "WholeLabel",
+        "ElidedLabel",
+        "DecisionButton",
+        "Notice",
+        "Strip",
+    ),
+    *("explain", "announce", "say", "hint", "QAction", "QMenu", "note", "button", "ask"),
+}
+"""What shows its text, or reads it out."""
+DATA = {"/path/to/lineclear", "resume\n{store}\n--agent\npackage.module:factory", "Lineclear"}
+"""An example to be typed as it is, and a name."""
+
+
+def modules(part: str) -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted((PACKAGE / part).rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        yield name, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def called(node: ast.Call) -> str:
+    match node.func:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
+
+
+def calls(tree: ast.AST, names: set[str]) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and called(node) in names:
+            yield node
+
+
+def is_word(node: ast.expr) -> bool:
+    """Whether this is a text for a person: letters, and no name in code."""
+    match node:
+        case ast.Constant(value=str(text)):
+            spoken = " " in text.strip() or text[:1].isupper() or text.endswith("\u2026")
+            return spoken and any(letter.isalpha() for letter in text) and text not in DATA
+        case ast.JoinedStr(values=parts):
+            fixed = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+            return " " in fixed.strip() and any(letter.isalpha() for letter in fixed)
+        case ast.IfExp(body=one, orelse=other):
+            return is_word(one) or is_word(other)
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("part", ["core", "ui"])
+def test_no_text_for_a_translator_is_put_together_by_the_program(part):
+    """A template is one literal: no f-string, no variable but for what was marked elsewhere."""
+    found = []
+    for name, tree in modules(part):
+        for call in calls(tree, {"_", "ngettext", "counted", "marked", "marked_pair"}):
+            templates = call.args[: 2 if called(call) in PAIRS else 1]
+            found += [f"{name}:{each.lineno}" for each in templates if is_made(each)]
+        # The texts inside of f-strings are gathered on no Python before 3.12.
+        inside = (node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr))
+        for node in inside:
+            found += [f"{name}:{call.lineno}" for call in calls(node, MARKS) if any_literal(call)]
+    assert found == []
+
+
+def is_made(text: ast.expr) -> bool:
+    match text:
+        case ast.JoinedStr() | ast.BinOp():
+            return True
+        case ast.Call(func=ast.Attribute(attr="format")):
+            return True
+        case _:
+            return False
+
+
+def any_literal(call: ast.Call) -> bool:
+    return any(isinstance(each, ast.Constant) for each in call.args)
+
+
+def test_what_shows_a_text_is_given_no_bare_one():
+    found = []
+    for name, tree in modules("ui"):
+        if name == "ui/self_check.py":
+            continue
+        for call in calls(tree, SAY):
+            given = [*call.args, *(each.value for each in call.keywords if each.arg == "text")]
+            found += [
+                f"{name}:{each.lineno} {ast.unparse(each)}" for each in given if is_word(each)
+            ]
+    assert found == []
+
+
+def test_core_translates_nothing_before_the_window_has_chosen():
+    """Core is imported by agents and the command line too: a constant of it is only marked."""
+    found = []
+    for name, tree in modules("core"):
+        inside = {
+            id(call)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            for call in calls(node, {"_", "ngettext", "counted"})
+        }
+        every = calls(tree, {"_", "ngettext", "counted"})
+        found += [f"{name}:{call.lineno}" for call in every if id(call) not in inside]
+    assert found == []
+
+
+def test_the_template_is_up_to_date_and_no_language_has_a_wrong_field():
+    done = subprocess.run(
+        [sys.executable, str(TEXTS), "--check"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# --- Choosing a language --------------------------------------------------------------------------
+
+
+def pseudo(folder: Path) -> Path:
+    subprocess.run([sys.executable, str(TEXTS), "--pseudo", str(folder)], check=True)
+    return folder
+
+
+def said(folder: Path, **environment: str) -> str:
+    script = (
+        "from lineclear import language; language.choose();"
+        "print(language._('Approve'), '|', language.counted('{n} call', '{n} calls', 2), end='')"
+    )
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANG", "LC_"))}
+    asked = {**kept, "LINECLEAR_LOCALE": str(folder), "PYTHONUTF8": "1", **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=asked, capture_output=True, encoding="utf-8", check=True
+    )
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"])
+def test_the_environment_chooses_the_language(name, tmp_path):
+    assert (
+        said(pseudo(tmp_path), **{name: "qps"})
+        == "⟪Åppřövé łör⟫ | ⟪2 çáļļš łö⟫"
+    )
+
+
+def test_a_language_that_is_not_there_or_is_damaged_leaves_english(tmp_path):
+    assert said(pseudo(tmp_path), LANGUAGE="xx") == "Approve | 2 calls"
+    catalogue = tmp_path / "qps" / "LC_MESSAGES" / "lineclear.mo"
+    for damage in (b"", b"no catalogue", catalogue.read_bytes()[:40], struct.pack("<7I", *[9] * 7)):
+        catalogue.write_bytes(damage)
+        assert said(tmp_path, LANGUAGE="qps") == "Approve | 2 calls"
+
+
+def test_nothing_is_translated_where_nobody_chose():
+    assert language._("Approve") == "Approve"
+    assert language._("") == ""
+    assert (
+        language.counted("{n} call of {who}", "{n} calls of {who}", 1, who="{x}") == "1 call of {x}"
+    )
+
+
+def test_the_command_line_stays_english(tmp_path):
+    environment = {**os.environ, "LINECLEAR_LOCALE": str(pseudo(tmp_path)), "LANGUAGE": "qps"}
+    done = subprocess.run(
+        [sys.executable, "-m", "lineclear", "list"],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert done.stdout + done.stderr
+    assert "⟪" not in done.stdout + done.stderr

@@ -1,0 +1,80 @@
+"""Every text of the window can be translated: shown in a language in which all words differ."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLAY = Path(__file__).parent / "pseudo_locale.py"
+sys.path.insert(0, str(ROOT / "packaging"))
+
+import texts  # noqa: E402
+
+SCENES = {
+    "reading": (
+        "inbox",
+        "hidden",
+        "changes",
+        "diff",
+        "patch",
+        "find-fields",
+        "secrets-text",
+        "file",
+    ),
+    "states": ("dead", "uncertain", "resume", "other-run", "failed-run", "unreadable", "snoozed"),
+    "deciding": ("armed", "frozen", "deny", "modify", "form", "review", "answer", "answer-review"),
+    "frame": ("empty", "demo", "no-match", "filter-help", "filter-wrong", "keys", "closing"),
+    "settings": (
+        *("settings-general", "settings-removal", "settings-try", "settings-edit"),
+        *("settings-keys", "settings-look", "settings-history", "settings-damaged", "proposal"),
+    ),
+    "history": ("history", "history-pivot", "history-verify", "history-export", "history-stored"),
+    "together": ("several", "burst", "burst-armed", "burst-deny", "burst-done"),
+}
+
+
+def played(folder: Path, scenes: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "LINECLEAR_LOCALE": str(folder),
+        "LANGUAGE": texts.PSEUDO,
+        "PYTHONUTF8": "1",
+    }
+    return subprocess.run(
+        [sys.executable, str(PLAY), *scenes],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=270,
+        check=False,
+    )
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("part", SCENES)
+def test_every_text_of_the_window_is_in_the_catalogue(part, tmp_path):
+    texts.pseudo(tmp_path)
+    done = played(tmp_path, SCENES[part])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == ""
+    assert int(done.stderr.rsplit("\n", 2)[-2].split()[0]) > 300 * len(SCENES[part])
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(120)
+def test_a_text_that_is_not_translated_is_found(tmp_path):
+    texts.pseudo(
+        tmp_path,
+        without=frozenset(
+            {"Deny\u2026", "{n} tool call", "{agent} is waiting and runs it at once."}
+        ),
+    )
+    found = played(tmp_path, ("inbox",)).stdout
+    assert "DecisionButton deny: 'Deny\u2026' has Deny" in found
+    assert "is waiting and runs it at once." in found
