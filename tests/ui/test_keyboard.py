@@ -13,11 +13,14 @@ from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from tests.ui.sample import ask_for
 
-pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+pytestmark = pytest.mark.qt_log_ignore(
+    "This plugin does not support", "propagateSizeHints", extend=True
+)
 KEY = Qt.Key
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
+TAB = Qt.FocusPolicy.TabFocus
 
 
 class Keys:
@@ -35,6 +38,11 @@ class Keys:
     def press(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
         QTest.keyClick(self.at(), key, modifiers)
         self.at()
+
+    def close(self) -> None:
+        """Esc closes a window; without a window manager nobody gives the focus to another one."""
+        QTest.keyClick(self.at(), KEY.Key_Escape)
+        self.window.activateWindow()
 
     def type(self, text: str) -> None:
         QTest.keyClicks(self.at(), text)
@@ -197,3 +205,119 @@ async def seen_focus(widget: QWidget) -> None:
     without = top.grab().toImage()
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     assert with_it != without, f"the focus is not seen on {widget.objectName()}"
+
+
+async def tab_to(keys: Keys, name: str, key: Qt.Key = KEY.Key_Tab) -> None:
+    """By Tab, until the focus is on the part of that name."""
+    passed = []
+    for _ in range(60):
+        if keys.at().objectName() == name:
+            return
+        passed.append(keys.at().objectName())
+        keys.press(key)
+    pytest.fail(f"Tab never came to {name}: {passed}")
+
+
+async def test_several_calls_are_decided_together_by_keys(inbox, source, until):
+    keys = Keys(inbox)
+    shown = [ask_for(source, f"bot-{n}", "pay", {"amount": n}).shown for n in (1, 2, 3)]
+    await until(lambda: inbox.model.rowCount() == 3, "the calls")
+    inbox.table.setFocus()
+    keys.press(KEY.Key_J)
+    await until(lambda: inbox.flow.view.prepared is not None, "the reading")
+    keys.press(KEY.Key_Down, SHIFT)
+    keys.press(KEY.Key_Down, SHIFT)
+    assert len(inbox.table.selected_ids()) == 3
+    await keys.rest()
+    keys.press(KEY.Key_B)
+    flow = await until(lambda: inbox.together.flow, "the window of the three")
+    await until(flow.window.on_screen, "it on screen")
+    assert flow.window.isAncestorOf(keys.at())
+    keys.press(KEY.Key_End)
+    await until(lambda: flow.arming.readiness(Act.APPROVE).ready, "all of it seen")
+    await approve(keys)
+    await until(lambda: [verdicts(each.store) for each in shown] == [1, 1, 1], "the decisions")
+    await until(lambda: flow.run.total and not flow.run.going, "the end")
+    keys.close()
+    await until(lambda: inbox.together.flow is None, "the window gone")
+    await until(lambda: QApplication.focusWidget() is inbox.table, "the focus in the table")
+
+
+async def test_the_history_by_keys(inbox, source, until):
+    keys = Keys(inbox)
+    shown = ask_for(source, "done", "pay", {"amount": 1}).shown
+    ask_for(source, "other", "pay", {"amount": 2})
+    await until(lambda: inbox.model.rowCount() == 2, "the calls")
+    await go_to(inbox, until, keys, shown.aid)
+    await read(inbox, until, shown.aid)
+    await approve(keys)
+    await decided(inbox, until, shown)
+    page = inbox.history.page
+    inbox.sidebar.sections.setFocus()
+    for _ in Section:
+        keys.press(KEY.Key_Down)
+    await until(lambda: inbox.history.shown and page.model.rowCount(), "the history")
+    keys.press(KEY.Key_F6)
+    assert keys.at() is page.rows
+    keys.press(KEY.Key_J)
+    await until(lambda: page.table.current() is not None, "a row")
+    keys.press(KEY.Key_Slash)
+    assert keys.at() is page.search
+    keys.type("tool:nothing")
+    await until(lambda: not page.model.rowCount(), "nothing found")
+    keys.press(KEY.Key_Escape)
+    await until(page.model.rowCount, "all of it again")
+    await tab_to(keys, "historyCalls")
+    keys.press(KEY.Key_Right)
+    await until(page.sums.rowCount, "the sums")
+    await tab_to(keys, "historyExport")
+    keys.press(KEY.Key_Space)
+    dialog = await until(lambda: inbox.findChild(QWidget, "exportHistory"), "the export")
+    await until(lambda: dialog.isAncestorOf(QApplication.focusWidget()), "the focus in it")
+    keys.close()
+    await until(lambda: not inbox.findChild(QWidget, "exportHistory"), "the export gone")
+    await until(lambda: QApplication.focusWidget() is not None, "the focus")
+    inbox.sidebar.sections.setFocus()
+    for _ in Section:
+        keys.press(KEY.Key_Up)
+    await until(lambda: not inbox.history.shown, "the queue")
+    keys.press(KEY.Key_F6)
+    assert keys.at() is inbox.table
+
+
+async def test_the_settings_by_keys(inbox, home, until):
+    keys = Keys(inbox)
+    inbox.sidebar.sections.setFocus()
+    keys.press(KEY.Key_Comma, CTRL)
+    window = await until(lambda: inbox.desk.window, "the settings")
+    window.activateWindow()
+    await until(lambda: window.isAncestorOf(QApplication.focusWidget() or inbox), "the focus there")
+    keys.press(KEY.Key_F6)
+    keys.press(KEY.Key_F6)
+    assert keys.at() is window.list
+    for _ in range(3):
+        keys.press(KEY.Key_Down)
+    assert inbox._bridge.settings.letters
+    await tab_to(keys, "letters")
+    keys.press(KEY.Key_Space)
+    await until(lambda: not inbox._bridge.settings.letters, "the change")
+    for each in window.findChildren(QWidget):
+        if each.isVisible() and each.isEnabled() and each.focusPolicy() & TAB:
+            await seen_focus(each)
+    keys.close()
+    await until(lambda: not window.isVisible(), "the settings gone")
+
+
+async def test_the_focus_stays_in_the_sections_while_they_are_walked_through(inbox, source, until):
+    keys = Keys(inbox)
+    ask_for(source)
+    await until(
+        lambda: QApplication.focusWidget() is inbox.table, "the focus in the table at first"
+    )
+    inbox.sidebar.sections.setFocus()
+    keys.press(KEY.Key_Down)
+    await until(lambda: inbox._middle.currentWidget() is inbox.empty, "a section without a call")
+    keys.press(KEY.Key_Up)
+    await until(lambda: inbox._middle.currentWidget() is inbox.table, "the calls")
+    inbox.overview.count()
+    assert keys.at() is inbox.sidebar.sections

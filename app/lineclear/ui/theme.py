@@ -296,6 +296,12 @@ def stylesheet(t: Tokens) -> str:
     QAbstractSpinBox:focus {{ border: {ring} solid {t.focus}; }}
     QAbstractSpinBox:disabled, QLineEdit:disabled, QCheckBox:disabled {{ color: {t.muted}; }}
     QScrollArea#settingsPage, QWidget#settingsBody {{ background: {t.base}; border: none; }}
+    QScrollArea#settingsPage, QScrollArea#keysScrolled {{
+        border: 1px solid transparent; border-radius: 4px;
+    }}
+    QScrollArea#settingsPage:focus, QScrollArea#keysScrolled:focus {{
+        border: {ring} solid {t.focus};
+    }}
     QWidget#settings, QListView#settingsPages {{ background: {t.window}; }}
     QFrame#card {{ background: {t.base}; border: 1px solid {t.line}; border-radius: 6px; }}
     QPlainTextEdit#boxed {{ border: 1px solid {t.line}; border-radius: 6px; padding: 5px 8px; }}

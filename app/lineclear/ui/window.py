@@ -311,7 +311,7 @@ class MainWindow(QMainWindow):
     def _show_table(self) -> None:
         if self._middle.show_table():
             self.pane.hint.show()
-            if QApplication.focusWidget() in (None, self, self.sidebar.sections):
+            if QApplication.focusWidget() in (None, self, self.sidebar.at_first()):
                 self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _show_empty(self, sentence: str, buttons: tuple[str, ...]) -> None:

@@ -199,6 +199,7 @@ class Sidebar(QWidget):
         self._listed: tuple[Section, ...] = (*OPEN_SECTIONS, *CLOSED_SECTIONS)
         self._sources: tuple[SourceHealth, ...] = ()
         self._chosen_source: Path | None = None
+        self._untouched = True
         self.sections = self._list("sidebar", _("Sections"), look)
         self.section_model = EntryModel(self)
         self.sections.setModel(self.section_model)
@@ -316,6 +317,10 @@ class Sidebar(QWidget):
         """The folder of a line, None for none."""
         return None if index is None else self._sources[index.row()].path
 
+    def at_first(self) -> QWidget | None:
+        """Where the focus is for nobody's purpose, until somebody chooses a section."""
+        return self.sections if self._untouched else None
+
     def section(self) -> Section:
         """The section that is selected."""
         return self._listed[max(self.sections.currentIndex().row(), 0)]
@@ -326,6 +331,7 @@ class Sidebar(QWidget):
 
     def _section(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():
+            self._untouched = False
             self.section_chosen.emit(self._listed[current.row()])
 
     def _source(self, index: QModelIndex) -> None:
