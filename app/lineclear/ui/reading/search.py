@@ -14,7 +14,7 @@ from lineclear.ui.reading.shown_text import escaped
 SLICE = 64_000
 """Characters that are searched without looking at the clock."""
 TURN_S = 0.008
-MOST = 100_000
+MOST = 20_000
 """Hits that are kept; there is nobody who goes through more."""
 
 
