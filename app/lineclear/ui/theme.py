@@ -338,7 +338,7 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[inLine="true"]:focus {{ border-color: {t.accent}; }}
     QPushButton#pill {{
         background: {t.accent}; color: {t.on_accent}; border: none;
-        border-radius: 9px; padding: 1px 12px;
+        border-radius: 8px; padding: 2px 12px;
     }}
     QPushButton[chip="true"] {{ padding: 3px 8px; border-radius: 6px; }}
     QCheckBox {{ spacing: 6px; }}
