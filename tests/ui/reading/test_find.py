@@ -131,7 +131,7 @@ def test_hits_across_slices_are_found_once():
     text = "a" * 200_000
     search = Search()
     through(search, text, "aa")
-    assert len(search.hits) == MOST
+    assert search.hits == [(2 * number, 2 * number + 2) for number in range(MOST)]
     through(search, "x" * 63_998 + "needle" + "x" * 10, "needle")
     assert search.hits == [(63_998, 64_004)]
 
@@ -234,3 +234,15 @@ def test_words_are_found_wherever_the_cuts_and_the_slices_fall():
         through(search, text, sought)
         ((start, end),) = search.hits
         assert Seams(text[start:end]).joined(0, end - start, 0)[0].endswith(sought[-20:])
+
+
+def test_a_letter_that_is_everywhere_keeps_no_turn_long():
+    search = Search()
+    search.start("x" * 1_000_000, "x")
+    slowest = 0.0
+    while not search.done:
+        began = time.thread_time()
+        search._search()
+        slowest = max(slowest, time.thread_time() - began)
+    assert len(search.hits) == MOST
+    assert slowest < 0.05

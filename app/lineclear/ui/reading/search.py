@@ -13,6 +13,8 @@ from lineclear.ui.reading.shown_text import escaped
 
 SLICE = 64_000
 """Characters that are searched without looking at the clock."""
+HITS_AT_ONCE = 1_000
+"""Hits that are taken without looking at the clock."""
 TURN_S = 0.008
 MOST = 20_000
 """Hits that are kept; there is nobody who goes through more."""
@@ -93,11 +95,15 @@ class Search(QObject):
         end = max(start, min(len(self._text), self._at + SLICE))
         # A hit that begins in this slice may end in the next one.
         whole, cuts = self._seams.joined(start, end, self._length - 1)
+        most = min(MOST, len(self.hits) + HITS_AT_ONCE)
         for found in self._wanted.finditer(whole):
             first, last = _back(cuts, found.start()), _back(cuts, found.end() - 1) + 1
             if first >= end:
                 break
             self.hits.append((first, last))
+            if len(self.hits) == most:
+                end = last
+                break
         self._at = end
         self.done = end >= len(self._text) or len(self.hits) >= MOST
 
