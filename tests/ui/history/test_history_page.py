@@ -352,7 +352,7 @@ async def test_a_row_is_shown_whole_and_what_is_hostile_in_it_is_escaped(inbox, 
     assert '"api_key": "\u2022\u2022\u2022\u2022 40 characters"' in said
     assert '"n": 1.50' in said
     assert "had not been in view" in said
-    assert "4.2 s \u00b7 part: call" in said
+    assert "4.2 s \u00b7 part: Call" in said
     assert "by key" in said
     for label in detail.findChildren(QLabel):
         assert label.textFormat() is Qt.TextFormat.PlainText
