@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from lineclear.cli.exits import UsageError
@@ -24,8 +23,9 @@ def find(asked: str | None, environment: Mapping[str, str]) -> str:
 
     Args:
         asked: The one that was named; no other is looked at then.
-        environment: That of the person who asked: the active virtual environment comes first,
-            then what `python3` and `python` mean there.
+        environment: That of the person who asked: what `python3` and `python` mean there. An
+            active virtual environment is first on its PATH; the starter of a bundle takes
+            VIRTUAL_ENV itself away.
 
     Raises:
         UsageError: There is none.
@@ -51,15 +51,10 @@ def _candidates(asked: str | None, environment: Mapping[str, str]) -> Iterator[s
         if found is not None:
             yield found
         return
-    active = environment.get("VIRTUAL_ENV")
-    places = [str(Path(active) / ("Scripts" if os.name == "nt" else "bin"))] if active else []
-    seen = set()
-    for place in (*places, environment.get("PATH")):
-        for name in _NAMES:
-            found = shutil.which(name, path=place)
-            if found is not None and found not in seen:
-                seen.add(found)
-                yield found
+    for name in _NAMES:
+        found = shutil.which(name, path=environment.get("PATH"))
+        if found is not None:
+            yield found
 
 
 def _has_lineclear(program: str, environment: Mapping[str, str]) -> bool:
