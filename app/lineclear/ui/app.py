@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 os.environ["QT_API"] = "pyside6"
 
 from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+from PySide6.QtGui import QFontInfo
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
@@ -196,6 +197,8 @@ def _start(options: argparse.Namespace, check: Check | None = None) -> int:
     token = single_instance.startup_token(os.environ)
     with utf8_locale():
         app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
+        # Fontconfig looks at the locale with the first font.
+        QFontInfo(app.font()).family()
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")
     app.setQuitOnLastWindowClosed(False)
