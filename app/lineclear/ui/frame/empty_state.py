@@ -11,6 +11,8 @@ from lineclear.ui.labels import PlainLabel
 
 COPY = _("Copy three lines for an agent")
 COPY_SHORT = _("Copy three lines")
+_FRAMED = 28
+"""Pixels of a button beside its words."""
 
 
 class EmptyState(QWidget):
@@ -33,6 +35,7 @@ class EmptyState(QWidget):
         line = self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         line.addStretch(1)
         self._buttons: dict[str, QPushButton] = {}
+        self._texts: dict[str, str] = {}
         for name, text in (
             ("clear", _("Clear (Esc)")),
             ("add", _("Add a folder\u2026")),
@@ -46,6 +49,7 @@ class EmptyState(QWidget):
             button.clicked.connect(self._tell(name))
             line.addWidget(button)
             self._buttons[name] = button
+            self._texts[name] = text
         line.addStretch(1)
         box = QVBoxLayout(self)
         box.setContentsMargins(12, 24, 12, 24)
@@ -64,7 +68,12 @@ class EmptyState(QWidget):
         shown = [each for each in self._buttons.values() if not each.isHidden()]
         wide = sum(each.sizeHint().width() + self._line.spacing() for each in shown)
         beside = wide <= self.width() - 24
-        self._buttons["copy"].setText(COPY if self.width() >= 260 else COPY_SHORT)
+        for name, button in self._buttons.items():
+            said = COPY_SHORT if name == "copy" and self.width() < 260 else self._texts[name]
+            room = self.width() - 24 - _FRAMED
+            cut = button.fontMetrics().elidedText(said, Qt.TextElideMode.ElideRight, room)
+            button.setText(cut)
+            button.setToolTip("" if cut == said else said)
         direction = QBoxLayout.Direction
         self._line.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
 

@@ -44,18 +44,25 @@ def key_grid() -> QGridLayout:
     return grid
 
 
+_RING = 4
+"""Pixels around the words, where the ring of the focus stands."""
+
+
 class _Scrolled(QScrollArea):
     """As large as what is in it where the screen has room, and scrolled where it has not."""
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """All of it, without a scroll bar."""
         body = self.widget()
-        return super().sizeHint() if body is None else body.sizeHint()
+        if body is None:
+            return super().sizeHint()
+        # Where the screen is too low for all of it, the bar stands beside the words.
+        bar = self.verticalScrollBar().sizeHint().width()
+        return body.sizeHint() + QSize(bar + 2 * _RING, 0)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """All of its width, and some lines."""
-        bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self.sizeHint().width() + bar, 8 * self.fontMetrics().height())
+        return QSize(self.sizeHint().width(), 8 * self.fontMetrics().height())
 
 
 def _scrolled(grid: QGridLayout) -> QScrollArea:

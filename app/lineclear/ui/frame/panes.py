@@ -7,6 +7,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 SIDEBAR_LEAST = 150
+SIDEBAR_MOST = 240
+"""Pixels that the sidebar has at first at most."""
 TABLE_LEAST = 150
 PANE_LEAST = 476
 """All buttons of the decision bar, what denies and what approves well apart."""
@@ -36,7 +38,10 @@ class Panes(QSplitter):
         self.setChildrenCollapsible(False)
         self._sidebar = sidebar
         self._table = table
-        self._kept: tuple[int, ...] = AT_FIRST
+        beside = max(AT_FIRST[0], min(sidebar.sizeHint().width(), SIDEBAR_MOST))
+        self._at_first = (beside, *AT_FIRST[1:])
+        """With longer words or larger type, the sidebar is wider from the start."""
+        self._kept: tuple[int, ...] = self._at_first
         line = self.fontMetrics().height()
         table_least = max(TABLE_LEAST, 10 * line)
         pane_least = max(PANE_LEAST, bar_least)
@@ -54,7 +59,7 @@ class Panes(QSplitter):
 
     def restore(self, sizes: tuple[int, ...]) -> None:
         """Take up kept widths, or those of a fresh window."""
-        self._kept = sizes if len(sizes) == 3 and all(sizes) else AT_FIRST
+        self._kept = sizes if len(sizes) == 3 and all(sizes) else self._at_first
         self.setSizes(self._kept)
 
     def kept(self) -> tuple[int, ...]:

@@ -278,6 +278,14 @@ class Sidebar(QWidget):
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         )
 
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """As wide as its longest title, with a number beside it."""
+        font = theme.body_font()
+        font.setBold(True)
+        metrics = QFontMetrics(font)
+        longest = max(map(metrics.horizontalAdvance, TITLES.values()))
+        return QSize(longest + metrics.horizontalAdvance("888") + 36, super().sizeHint().height())
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         """Fit the lines to the height."""
         super().resizeEvent(event)

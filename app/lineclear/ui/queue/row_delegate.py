@@ -6,7 +6,13 @@ from typing import Protocol
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QFontMetricsF, QPainter
-from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+from PySide6.QtWidgets import (
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
 
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row
@@ -101,6 +107,9 @@ class ShowsRows(Protocol):
     def heading_at(self, position: int) -> Heading | None:
         """The heading above the row at a position, within its height."""
 
+    def viewport(self) -> QWidget:
+        """What the rows are drawn on."""
+
 
 class RowDelegate(QStyledItemDelegate):
     """Draws one cell; asks the model for nothing but its roles."""
@@ -139,7 +148,8 @@ class RowDelegate(QStyledItemDelegate):
         if heading is not None:
             above = QRect(rect)
             above.setHeight(rect.height() - self._table.row_height)
-            _paint_heading(painter, above, heading, self._look.tokens)
+            room = self._table.viewport().width()
+            _paint_heading(painter, above, heading, self._look.tokens, room)
             rect.setTop(above.bottom() + 1)
         dim = bool(index.data(Role.TOMBSTONE))
         bold = not dim and bool(index.data(Role.UNSEEN))
@@ -383,8 +393,10 @@ def heading_words(heading: Heading) -> str:
     return f"{name} \u00b7 {heading.count}" if heading.count else name
 
 
-def _paint_heading(painter: QPainter, cell: QRect, heading: Heading, t: theme.Tokens) -> None:
-    """Draw one column's part of a heading that goes over all of them."""
+def _paint_heading(
+    painter: QPainter, cell: QRect, heading: Heading, t: theme.Tokens, room: int
+) -> None:
+    """Draw one column's part of a heading that goes over all of them, which have ROOM together."""
     painter.save()
     painter.setClipRect(cell)
     painter.fillRect(cell, QColor(t.window))
@@ -394,6 +406,10 @@ def _paint_heading(painter: QPainter, cell: QRect, heading: Heading, t: theme.To
     painter.setFont(font)
     soon = heading.group is Group.EXPIRES_SOON
     painter.setPen(QColor(t.care if soon else t.muted))
-    line = QRect(12, cell.top(), 600, cell.height() - 1)
-    painter.drawText(line, int(_LEFT | Qt.AlignmentFlag.AlignVCenter), heading_words(heading))
+    line = QRect(12, cell.top(), room - 20, cell.height() - 1)
+    # The number stays.
+    said = painter.fontMetrics().elidedText(
+        heading_words(heading), Qt.TextElideMode.ElideMiddle, line.width()
+    )
+    painter.drawText(line, int(_LEFT | Qt.AlignmentFlag.AlignVCenter), said)
     painter.restore()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableView
 
 from lineclear.language import _
-from lineclear.ui import theme
+from lineclear.ui import theme, words
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.queue_model import QueueModel
@@ -223,4 +223,4 @@ class TableColumns(QObject):
 def _age_width() -> int:
     font = theme.body_font()
     font.setWeight(font.Weight.Bold)
-    return QFontMetrics(font).horizontalAdvance("88 min") + 2 * CELL_MARGIN
+    return QFontMetrics(font).horizontalAdvance(words.duration(59 * 60)) + 2 * CELL_MARGIN

@@ -34,6 +34,10 @@ Change = Callable[[Edit], None]
 """Carries an edit of the settings out, away from the window's thread."""
 
 
+LINE_WIDTH = 460
+"""Pixels that a line of controls has in a window as large as it is at first."""
+
+
 def with_type(pixels: int) -> int:
     """As much more than PIXELS as the system's type is larger than usual."""
     return round(pixels * max(1.0, QFontMetrics(theme.body_font()).height() / USUAL_LINE))
@@ -88,7 +92,9 @@ class Page(QScrollArea):
         # In line with the words in the control.
         name.setContentsMargins(0, 5, 0, 0)
         name.setMaximumWidth(with_type(LABEL_WIDTH))
-        self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+        name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+        # Without an alignment in the grid, which would leave one line to words that take two.
+        self._grid.addWidget(name, row, 0)
         if isinstance(control, QCheckBox):
             holder = in_line(control)
             holder.setContentsMargins(0, 5, 0, 2)
@@ -128,8 +134,14 @@ def in_line(*parts: QWidget | str) -> QWidget:
     line = QHBoxLayout(holder)
     line.setContentsMargins(0, 0, 0, 0)
     line.setSpacing(8)
-    for part in parts:
-        line.addWidget(PlainLabel(part) if isinstance(part, str) else part)
+    shown = [PlainLabel(part) if isinstance(part, str) else part for part in parts]
+    for part in shown:
+        line.addWidget(part)
+    # Where words are longer than in English, they stand on two lines.
+    wide = sum(part.sizeHint().width() + line.spacing() for part in shown)
+    for part in shown:
+        if isinstance(part, PlainLabel) and wide > with_type(LINE_WIDTH):
+            part.setWordWrap(True)
     line.addStretch(1)
     return holder
 

@@ -27,6 +27,8 @@ from lineclear.ui.settings.folders import FoldersPage
 from lineclear.ui.settings.form import Page
 
 LIST_WIDTH = 176
+LIST_MOST = 260
+WIDEST = 1040
 
 
 class SettingsWindow(QWidget):
@@ -49,7 +51,8 @@ class SettingsWindow(QWidget):
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setItemDelegate(EntryDelegate(look, self.list))
-        self.list.setFixedWidth(LIST_WIDTH)
+        longest = max(map(self.list.fontMetrics().horizontalAdvance, self.pages))
+        self.list.setFixedWidth(max(LIST_WIDTH, min(longest + 60, LIST_MOST)))
         self._names = EntryModel(self)
         self._names.show([Entry(name, None) for name in self.pages])
         self.list.setModel(self._names)
@@ -69,7 +72,10 @@ class SettingsWindow(QWidget):
         for key in ("Esc", "Ctrl+W"):
             QShortcut(QKeySequence(key), self).activated.connect(self.close)
         QShortcut(QKeySequence("F6"), self).activated.connect(self.cross)
-        self.resize(860, 600)
+        # Longer words than in English, or larger type, ask for more.
+        bodies = [page.widget() for page in self.pages.values()]
+        asked = max(body.minimumSizeHint().width() for body in bodies if body is not None)
+        self.resize(max(860, min(self.list.width() + asked + 20, WIDEST)), 600)
         self.setMinimumSize(560, 380)
 
     def _lay_out(self) -> None:
