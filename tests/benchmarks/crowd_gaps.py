@@ -25,7 +25,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ.setdefault("QT_API", "pyside6")
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
@@ -103,7 +103,7 @@ class Crowd:
         while time.perf_counter() < max([began, *changes]) + CALM_S:
             await asyncio.sleep(0.01)
         for connection in told:
-            model.disconnect(connection)
+            QObject.disconnect(connection)
         return (max(changes, default=began) - began) * 1000, max(self._beat.gaps)
 
 
@@ -127,7 +127,7 @@ async def measure(app: QApplication, count: int, limit: float) -> list[str]:
     crowd = Crowd(window, beat, limit)
     await crowd.tell("quiet", lambda: None)
     await crowd.tell("arrival", lambda: bridge.arrived.emit(Diff(added=(a_row(count, chance),))))
-    filters = [lambda text=text: window.filter.setText(text) for text in TEXTS]  # type: ignore[misc]
+    filters = [lambda text=text: window.filter.setText(text) for text in TEXTS]
     await crowd.tell("filter keystroke", *filters)
     ways = (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder)
     for column in (*Column, UNSORTED):
@@ -135,10 +135,10 @@ async def measure(app: QApplication, count: int, limit: float) -> list[str]:
         sorts = [
             lambda way=way, to=column: window.table.horizontalHeader().setSortIndicator(to, way)
             for way in ways
-        ]  # type: ignore[misc]
+        ]
         await crowd.tell(f"sort by {name}", *sorts)
     sections = [
-        lambda row=row: window.sidebar.sections.setCurrentIndex(  # type: ignore[misc]
+        lambda row=row: window.sidebar.sections.setCurrentIndex(
             window.sidebar.sections.model().index(row, 0)
         )
         for row in (3, 0)

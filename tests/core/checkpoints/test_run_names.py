@@ -35,4 +35,4 @@ def test_which_runs_a_file_is_of(name, raw, runs):
 
 
 def test_its_name_tells_of_a_run_that_is_known():
-    assert runs_in(f"{R1}.checkpoint.json", b"", ["r2", "r1"]) == {"r1"}
+    assert runs_in(f"{R1}.checkpoint.json", b"", ["r2", "r1"]) == frozenset({"r1"})

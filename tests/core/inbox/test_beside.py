@@ -15,6 +15,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.records import VerdictName
 from lineclear.core.ledger.state import State
 from tests import badinputs
 from tests.core.checkpoints.a3s_samples import a3s_document
@@ -84,7 +85,7 @@ def refused(row: Row, settings: Settings, despite: frozenset[str] = WORD) -> Ref
     return why.value
 
 
-def say(row: Row, settings: Settings, verdict: str = "approve", **said: Any) -> None:
+def say(row: Row, settings: Settings, verdict: VerdictName = "approve", **said: Any) -> None:
     despite = frozenset({"twin", "arguments_differ", "handed_over_before"})
     decide(read_detail(row), Verdict(verdict, **said), Origin.CLICK, settings, despite=despite)
 
@@ -212,8 +213,10 @@ def test_denying_the_other_one_is_the_way_out(source):
     waiting(folder, asked("run_1", "call_2", path="/srv"), "second")
     settings = command(source, "-c", "")
     for row in rows(settings):
-        verdict = {} if row.path == first else {"verdict": "deny", "reason": "no"}
-        say(row, settings, **verdict)
+        if row.path == first:
+            say(row, settings)
+        else:
+            say(row, settings, "deny", reason="no")
     (row,) = [row for row in rows(settings) if row.path == first]
     assert run_claimed(row.store, row.id, settings) == 0
 

@@ -17,6 +17,7 @@ from lineclear.core.inbox.scan import StoreRows, read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.records import VerdictName
 from lineclear.core.ledger.state import State
 from tests import badinputs
 from tests.core.inbox.test_beside import asked, failed, rows, run_row, say, waiting
@@ -59,7 +60,7 @@ def only(settings: Settings, store: Path) -> Row:
     return row
 
 
-def answered(settings: Settings, folder: Path, verdict: str = "approve", **said: Any) -> Row:
+def answered(settings: Settings, folder: Path, verdict: VerdictName = "approve", **said: Any) -> Row:
     """Answer the one call that waits in a folder, and let its agent take it."""
     row = only(settings, folder)
     say(row, settings, verdict, **said)

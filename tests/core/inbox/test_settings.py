@@ -175,5 +175,3 @@ def test_no_setting_lets_a_decision_hold_for_longer_than_an_agent_would(home):
     (home / "settings.json").write_text('{"valid_dead_s": 2592001}')
     with pytest.raises(LineclearError, match="valid_dead_s"):
         load()
-
-

@@ -52,8 +52,8 @@ async def test_what_may_have_run_is_news_to_who_saw_it_waiting(started):
     window.model.mark_seen(row_id(1))
     window.kept.finish()
     for one in (window, started()):
-        state = {"added" if one is not window else "changed": (a_row(1, state=State.UNCERTAIN),)}
-        one.model.apply(Diff(**state))
+        row = a_row(1, state=State.UNCERTAIN)
+        one.model.apply(Diff(changed=(row,)) if one is window else Diff(added=(row,)))
         slot = one.model._known.index.slots[row_id(1)]
         assert one.model._unseen(slot)
 

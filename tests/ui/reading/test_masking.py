@@ -260,9 +260,8 @@ def a_run(secret):
 
 def test_steps_inputs_result_and_changes_are_masked_until_they_are_asked_for(look, qtbot):
     prepared = a_run("hunter2")
-    steps, inputs, result, changes = (
-        made(look) for made in (StepsTab, InputsTab, ResultTab, ChangesTab)
-    )
+    steps, inputs = StepsTab(look), InputsTab(look)
+    result, changes = ResultTab(look), ChangesTab(look)
     for tab in (steps, inputs, result, changes):
         qtbot.addWidget(tab)
         tab.show()
