@@ -167,10 +167,7 @@ def said(folder: Path, **environment: str) -> str:
 
 @pytest.mark.parametrize("name", ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"])
 def test_the_environment_chooses_the_language(name, tmp_path):
-    assert (
-        said(pseudo(tmp_path), **{name: "qps"})
-        == "⟪Åppřövé łör⟫ | ⟪2 çáļļš łö⟫"
-    )
+    assert said(pseudo(tmp_path), **{name: "qps"}) == "⟪Åppřövé łör⟫ | ⟪2 çáļļš łö⟫"
 
 
 def test_a_language_that_is_not_there_or_is_damaged_leaves_english(tmp_path):

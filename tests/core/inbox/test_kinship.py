@@ -60,7 +60,9 @@ def only(settings: Settings, store: Path) -> Row:
     return row
 
 
-def answered(settings: Settings, folder: Path, verdict: VerdictName = "approve", **said: Any) -> Row:
+def answered(
+    settings: Settings, folder: Path, verdict: VerdictName = "approve", **said: Any
+) -> Row:
     """Answer the one call that waits in a folder, and let its agent take it."""
     row = only(settings, folder)
     say(row, settings, verdict, **said)
