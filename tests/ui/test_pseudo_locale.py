@@ -36,16 +36,28 @@ SCENES = {
 }
 
 
+LOOKS = {
+    "window": ("fitting.py", "SOURCE", "1.01"),
+    "settings": ("fitting_windows.py", "1.01", "settings-folders", "settings-edit", "keys"),
+    "history": ("fitting_windows.py", "1.01", "history", "history-export", "burst", "proposal"),
+}
+
+
 def played(folder: Path, scenes: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    return run(folder, PLAY, *scenes)
+
+
+def run(folder: Path, script: Path, *argv: str, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {
         **os.environ,
+        **more,
         "QT_QPA_PLATFORM": "offscreen",
         "LINECLEAR_LOCALE": str(folder),
         "LANGUAGE": texts.PSEUDO,
         "PYTHONUTF8": "1",
     }
     return subprocess.run(
-        [sys.executable, str(PLAY), *scenes],
+        [sys.executable, str(script), *argv],
         env=environment,
         cwd=ROOT,
         capture_output=True,
@@ -64,6 +76,20 @@ def test_every_text_of_the_window_is_in_the_catalogue(part, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout == ""
     assert int(done.stderr.rsplit("\n", 2)[-2].split()[0]) > 300 * len(SCENES[part])
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("look", LOOKS)
+def test_longer_words_are_not_cut_and_do_not_overlap(look, tmp_path):
+    """Larger type asks for a window of the same least size as longer words do."""
+    texts.pseudo(tmp_path / "locale")
+    home = tmp_path / "home"
+    home.mkdir()
+    script, *argv = LOOKS[look]
+    argv = [each.replace("SOURCE", str(tmp_path / "agents")) for each in argv]
+    done = run(tmp_path / "locale", PLAY.with_name(script), *argv, HOME=str(home))
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 @pytest.mark.e2e

@@ -61,7 +61,7 @@ class Page(QScrollArea):
         body.setObjectName("settingsBody")
         outer = QHBoxLayout(body)
         outer.setContentsMargins(28, 22, 28, 24)
-        inner = QWidget()
+        inner = self._inner = QWidget()
         inner.setMaximumWidth(with_type(WIDEST))
         self.box = QVBoxLayout(inner)
         self.box.setContentsMargins(0, 0, 0, 0)
@@ -103,6 +103,8 @@ class Page(QScrollArea):
         told = note(hint)
         told.setVisible(bool(hint))
         self._grid.addWidget(told, row + 1, 1)
+        # Words that do not wrap, of a box to tick for one, may need more in another language.
+        self._inner.setMaximumWidth(max(with_type(WIDEST), self.box.minimumSize().width()))
         return told
 
     def show_settings(self, settings: Settings) -> None:
