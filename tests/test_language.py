@@ -116,9 +116,20 @@ def test_what_shows_a_text_is_given_no_bare_one():
             continue
         for call in calls(tree, SAY):
             given = [*call.args, *(each.value for each in call.keywords if each.arg == "text")]
+            given += [each for one in given if isinstance(one, ast.Tuple) for each in one.elts]
             found += [
                 f"{name}:{each.lineno} {ast.unparse(each)}" for each in given if is_word(each)
             ]
+    assert found == []
+
+
+def test_what_is_done_has_a_name_that_can_be_told():
+    """A task's name tells of its failure: "Could not read a call"."""
+    found = []
+    for name, tree in modules("ui"):
+        for call in calls(tree, {"start", "read_again"}):
+            names = [each.value for each in call.keywords if each.arg == "name"]
+            found += [f"{name}:{each.lineno}" for each in names if is_word(each)]
     assert found == []
 
 

@@ -36,6 +36,12 @@ def catalogue() -> gettext.NullTranslations:
         return gettext.NullTranslations()
 
 
+def name() -> str:
+    """Give the language that the environment asks for and a catalogue is there of; "" for none."""
+    found = gettext.find(DOMAIN, folder())
+    return Path(found).parts[-3] if found else ""
+
+
 class _Chosen:
     """The catalogue of this process."""
 

@@ -25,6 +25,9 @@ for name in sys.argv[1:]:
 """
 
 
+LOCALE = ROOT / "resources" / "locale"
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
@@ -53,8 +56,13 @@ def test_it_holds_every_module_and_icon_and_nothing_else(wheel):
         if path.is_file() and "__pycache__" not in path.parts
     }
     icons = {f"lineclear/resources/icons/{name}" for name in ICONS}
-    assert code | icons <= names
-    rest = names - code - icons
+    locale = {
+        f"lineclear/resources/locale/{path.relative_to(LOCALE).as_posix()}"
+        for path in LOCALE.rglob("*")
+        if path.is_file()
+    }
+    assert code | icons | locale <= names
+    rest = names - code - icons - locale
     assert {name.split("/")[0] for name in rest} == {
         f"lineclear-{metadata.version('lineclear')}.dist-info"
     }

@@ -23,7 +23,8 @@ from qasync import QEventLoop
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings_change
 from lineclear.core.places import absolute, home
-from lineclear.ui import theme
+from lineclear.language import _
+from lineclear.ui import qt_words, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
 from lineclear.ui.desktop import portal, single_instance
@@ -110,7 +111,7 @@ async def run(
         portal.follow(look, bus_module, tasks)
         collector = Collector(lambda: window.flow.arming.idle)
         if check is not None:
-            tasks.start(check(window), name="check itself")
+            tasks.start(check(window), name=_("check itself"))
         try:
             await end.wait()
         finally:
@@ -132,7 +133,7 @@ def _signals(loop: asyncio.AbstractEventLoop, tasks: Tasks, end: asyncio.Event):
     except NotImplementedError:
         # Windows: a handler runs only when Python does, so Python is woken now and then.
         signal.signal(signal.SIGINT, lambda *_: end.set())
-        tasks.start(_tick(), name="wake for Ctrl-C")
+        tasks.start(_tick(), name=_("wake for Ctrl-C"))
         numbers = []
     try:
         yield
@@ -197,6 +198,7 @@ def _start(options: argparse.Namespace, check: Check | None = None) -> int:
     token = single_instance.startup_token(os.environ)
     with utf8_locale():
         app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
+        qt_words.translate(app)
         # Fontconfig looks at the locale with the first font.
         QFontInfo(app.font()).family()
     app.setApplicationName("lineclear")

@@ -141,11 +141,6 @@ def size(count: int) -> str:
     return _("{n:.1f} MB").format(n=count / 1_000_000)
 
 
-def count(number: int, noun: str, many: str = "") -> str:
-    """A number with its noun: `1 call`, `3 calls`."""
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
-
-
 def name(text: str | None, missing: str = THE_AGENT, cut: int = NAME_LIMIT) -> str:
     """A name from an agent: escaped, on one line, cut."""
     return visible_line(text, cut) if text else missing

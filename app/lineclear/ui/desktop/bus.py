@@ -18,6 +18,7 @@ from urllib.parse import quote
 from dbus_fast import Message, MessageFlag, MessageType, Variant
 from dbus_fast.aio import MessageBus
 
+from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 
 __all__ = ["Bus", "BusError", "Variant", "keep", "session_address", "system_address"]
@@ -222,7 +223,7 @@ async def keep(
         except BusError as why:
             log.info("the %s bus cannot be reached: %s", name, why)
         else:
-            tasks.start(bus.attend(), name=f"attend to the {name} bus")
+            tasks.start(bus.attend(), name=_("attend to the {bus} bus").format(bus=name))
             try:
                 await serve(bus)
             except BusError as why:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 
@@ -36,7 +37,7 @@ def follow(look: Theme, loaded: Loaded, tasks: Tasks) -> None:
     """Let LOOK follow the desktop until TASKS end, where there is such a desktop."""
     if sys.platform == "linux":
         portal = DesktopLook(lambda still, high: look.follow_desktop(still=still, high=high))
-        tasks.start(portal.run(loaded, tasks), name="follow the desktop's look")
+        tasks.start(portal.run(loaded, tasks), name=_("follow the desktop's look"))
 
 
 def wants_stillness(told: dict[tuple[str, str], Any]) -> bool:
