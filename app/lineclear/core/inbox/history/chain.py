@@ -153,7 +153,7 @@ class Verified:
             "Chain intact \u00b7 {n:,} decisions",
             self.decisions,
         )
-        return f"{intact} \u00b7 {_('checked now')}"
+        return " \u00b7 ".join((intact, _("checked now")))
 
 
 class ChainCheck:
