@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
 from lineclear.core.agent.errors import AgentExecutorError, ExecutionSuspended
@@ -23,6 +25,14 @@ class CheckpointHandler(Protocol):
 
     async def checkpoint(self, checkpoint: AgentCheckpoint) -> AgentExecutionDecision:
         """Say whether the run goes on; what this raises stops it."""
+
+
+@runtime_checkable
+class KeepingHandler(CheckpointHandler, Protocol):
+    """A checkpoint handler that can keep a run between two boundaries."""
+
+    async def keep(self, checkpoint: AgentCheckpoint) -> None:
+        """Keep the run, durably, without a say in whether it goes on; what this raises stops it."""
 
 
 class DirectCheckpointHandler:
@@ -52,16 +62,15 @@ class Boundaries:
         """
         if node in run.passed:
             run.passed.discard(node)
+            if node is AgentExecutionNode.RUN_COMPLETE:
+                # No later boundary tells that it is suspended no more.
+                await self._keep(node, run, status)
             return
-        if self._handler is None:
+        handler = self._handler
+        if handler is None:
             return
-        try:
-            checkpoint = checkpoint_of(node, run, self._conversation_id, status)
-            decision = await self._handler.checkpoint(checkpoint)
-        except AgentExecutorError:
-            raise
-        except Exception as why:
-            raise AgentExecutorError(f"executor failed: {why} (at {node})") from why
+        with _failing(node):
+            decision = await handler.checkpoint(self._checkpoint(node, run, status))
         if isinstance(decision, Suspend):
             raise ExecutionSuspended(node, decision.reason)
         if not isinstance(decision, Continue):
@@ -69,3 +78,31 @@ class Boundaries:
                 "executor failed: a checkpoint handler must return Continue or Suspend, not"
                 f" {type(decision).__name__} (at {node})"
             )
+
+    @property
+    def keeps_beginnings(self) -> bool:
+        """Whether it is kept that a tool begins; True where nothing is kept at all."""
+        return self._handler is None or isinstance(self._handler, KeepingHandler)
+
+    async def begins(self, run: Run) -> None:
+        """Keep that the tool of the call which is carried out begins; raises AgentExecutorError."""
+        await self._keep(AgentExecutionNode.TOOL_CALL, run, RunStatus.RUNNING)
+
+    async def _keep(self, node: AgentExecutionNode, run: Run, status: RunStatus) -> None:
+        if isinstance(self._handler, KeepingHandler):
+            with _failing(node):
+                await self._handler.keep(self._checkpoint(node, run, status))
+
+    def _checkpoint(self, node: AgentExecutionNode, run: Run, status: RunStatus) -> AgentCheckpoint:
+        kept_again = isinstance(self._handler, KeepingHandler)
+        return checkpoint_of(node, run, self._conversation_id, status, begun=kept_again)
+
+
+@contextmanager
+def _failing(node: AgentExecutionNode) -> Iterator[None]:
+    try:
+        yield
+    except AgentExecutorError:
+        raise
+    except Exception as why:
+        raise AgentExecutorError(f"executor failed: {why} (at {node})") from why

@@ -56,9 +56,9 @@ class FileCheckpointHandler:
         suspend_for_approval: suspends a run when a call waits for a person, instead of waiting in
             this process; resumed with or without a decision, it goes on.
 
-    The file is replaced whole and durable before the run goes on. It holds the reason of a
-    suspension under `metadata.lineclear.suspended`. Files of runs that completed go away when the
-    next run starts.
+    The file is replaced whole and durable before the run goes on, and before a tool begins. It
+    holds the reason of a suspension under `metadata.lineclear.suspended`. Files of runs that
+    completed go away when the next run starts.
     """
 
     def __init__(
@@ -85,6 +85,10 @@ class FileCheckpointHandler:
             checkpoint = checkpoint.with_suspended(reason)
         await self._threads.run(lambda: self._write(checkpoint))
         return Continue() if reason is None else Suspend(reason=reason)
+
+    async def keep(self, checkpoint: AgentCheckpoint) -> None:
+        """Keep the run between two boundaries; raises AgentExecutorError."""
+        await self._threads.run(lambda: self._write(checkpoint))
 
     async def load_checkpoint(self, run_id: str) -> AgentCheckpoint | None:
         """Give the last checkpoint of a run, or None; raises Unreadable, naming the file."""

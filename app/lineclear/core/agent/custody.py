@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -63,6 +63,9 @@ class Custody(Protocol):
     ) -> Done:
         """Ask, wait, run, record."""
 
+    async def begins(self, run_id: str, calls: Collection[int]) -> None:
+        """Note, durably, which calls of a run began without a request, by ordinal."""
+
     async def end_run(self, run_id: str) -> None:
         """Note that the run has come to its end."""
 
@@ -77,6 +80,10 @@ class NoCustody:
         del acceptance, waits
         ran = await run(call.arguments, "")
         return Done(ran.text, call.arguments, ran=True, is_error=not ran.ok)
+
+    async def begins(self, run_id: str, calls: Collection[int]) -> None:
+        """Do nothing: no round is taken up from here."""
+        del run_id, calls
 
     async def end_run(self, run_id: str) -> None:
         """Do nothing."""
@@ -116,6 +123,10 @@ class PlainCustody:
         arguments = decision.arguments if isinstance(decision, Modify) else call.arguments
         ran = await run(arguments, "")
         return Done(ran.text, arguments, ran=True, is_error=not ran.ok)
+
+    async def begins(self, run_id: str, calls: Collection[int]) -> None:
+        """Do nothing: no round is taken up from here."""
+        del run_id, calls
 
     async def end_run(self, run_id: str) -> None:
         """Do nothing: the store is empty."""
@@ -180,6 +191,10 @@ class LedgerCustody:
         outcome: Literal["ok", "error"] = "ok" if ran_now.ok else "error"
         await threads.run(lambda: passage.finish(outcome, ran_now.text, duration_ms=since()))
         return Done(ran_now.text, step.arguments, ran=True, is_error=not ran_now.ok)
+
+    async def begins(self, run_id: str, calls: Collection[int]) -> None:
+        """Note it in the store, from whose requests a round is taken up."""
+        await self._store.note_begun(run_id, calls)
 
     async def end_run(self, run_id: str) -> None:
         """Note it in the store, so that nobody resumes what has ended."""

@@ -58,12 +58,20 @@ _PASSED: Final[dict[AgentExecutionNode, frozenset[AgentExecutionNode]]] = {
 
 
 def checkpoint_of(
-    node: AgentExecutionNode, run: Run, conversation_id: str, status: RunStatus
+    node: AgentExecutionNode,
+    run: Run,
+    conversation_id: str,
+    status: RunStatus,
+    *,
+    begun: bool = False,
 ) -> AgentCheckpoint:
-    """Give the checkpoint of a run at a boundary."""
+    """Give the checkpoint of a run at a boundary.
+
+    BEGUN: the run is kept again whenever a tool begins, and not only at its boundaries.
+    """
     state = _state_of(node, run, conversation_id, status)
     trace = TraceContext(trace_id=run.trace_id, span_id=secrets.token_hex(8))
-    kept = {BLOCK: {"run": block_of(run, guards=True)}}
+    kept = {BLOCK: {"run": block_of(run, guards=True, begun=begun)}}
     return AgentCheckpoint.new(node, state).with_metadata(kept).with_trace_context(trace)
 
 
@@ -75,7 +83,8 @@ class Taken:
     over: bool = False
     """It came to its end; only its answer is left to be given."""
     in_doubt: bool = False
-    """The next call may have run: the process ended after its boundary, and not on purpose."""
+    """Nothing tells whether the next call ran: the process ended after its boundary, and not on
+    purpose. What `Run.begun` tells is certain, and not said here."""
 
 
 def run_of_execution(checkpoint: AgentCheckpoint) -> Taken:
@@ -110,13 +119,14 @@ def run_of_execution(checkpoint: AgentCheckpoint) -> Taken:
     elif latest is not None and (node in _AT_END or node is _Node.MODEL_RESPONSE):
         run.output = latest.text if state.output is None else state.output
     run.passed = set(_PASSED.get(node, ()))
+    told = block is not None and block.begun is not None
     between = node is _Node.TOOL_CALL or (
         node is _Node.TOOL_RETURN and state.status is RunStatus.WAITING
     )
     return Taken(
         run,
         over=node is _Node.RUN_COMPLETE and checkpoint.suspended is None,
-        in_doubt=between and checkpoint.suspended is None,
+        in_doubt=between and not told and checkpoint.suspended is None,
     )
 
 

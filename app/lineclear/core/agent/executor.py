@@ -185,6 +185,9 @@ class AgentExecutor:
         if store is not None:
             if kept:
                 await store.hold()
+                # The file of another program stays when its run has ended here.
+                ended = await store.ended_run()
+                kept = [one for one in kept if one != ended]
             found = await store.claim()
         found, run_id = await self._choose(found, run_id, kept)
         if taken is None and run_id is not None:
@@ -205,7 +208,9 @@ class AgentExecutor:
                 " to decide; resume it without a decision.",
                 code="no_call_waits",
             )
-        taken.run.asked = found is not None
+        taken.run.asked = taken.run.requested = found is not None
+        if store is not None and taken.run.batch:
+            taken.run.begun |= await store.begun_calls(taken.run.trace_id)
         if taken.over:
             await self._loop.end(taken.run)
             return taken.run.output
@@ -243,6 +248,9 @@ class AgentExecutor:
         run = run_of(passage.call)
         if taken is not None:
             run.learn_from(taken.run)
+        if isinstance(self.store, FileResumeStore):
+            run.begun |= await self.store.begun_calls(run.trace_id)
+        run.requested = True
         done = await custody.carry_on(passage, self._loop.runner(tool), decision)
         return await self._loop.run(run, done=done)
 
@@ -262,7 +270,8 @@ class AgentExecutor:
             if taken is not None:
                 run.learn_from(taken.run)
         acceptance = self._loop.acceptance(tool, call.tool)
-        done = await custody.decided(call, self._loop.runner(tool), acceptance, decision)
+        runner = self._loop.unfenced(run, tool)
+        done = await custody.decided(call, runner, acceptance, decision)
         return await self._loop.run(run, done=done)
 
     @contextmanager

@@ -14,6 +14,7 @@ from lineclear.core.agent.loop_checkpoints import (
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.run import Run
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
 from lineclear.core.errors import LineclearError
 
@@ -40,6 +41,8 @@ class KeptRuns:
         self._sink = sink
         self._keeper = keeper
         self._session_id = session_id
+        self._theirs: set[str] = set()
+        """Runs that were taken up from a checkpoint of another program."""
 
     async def save(self, run: Run) -> None:
         """Keep a run that stands between two rounds; a failure never stops it."""
@@ -53,8 +56,11 @@ class KeptRuns:
         await self._sink.save_checkpoint(checkpoint)
 
     async def forget(self, run: Run) -> None:
-        """Keep the loop checkpoint of a run no longer that has come to its end."""
-        if not isinstance(self._sink, SessionStoreCheckpointSink):
+        """Keep the loop checkpoint of a run no longer that has come to its end.
+
+        What another program left is its own to remove.
+        """
+        if not isinstance(self._sink, SessionStoreCheckpointSink) or run.trace_id in self._theirs:
             return
         try:
             await self._sink.store.delete_loop_checkpoint(run.trace_id)
@@ -108,6 +114,8 @@ class KeptRuns:
             return None
         found.ensure_loadable()
         found.ensure_owned_by(run_id, self._session_id)
+        if BLOCK not in (found.model_extra or {}):
+            self._theirs.add(run_id)
         return Taken(run_of_loop(found))
 
 

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from lineclear.core.agent.binding import is_async
 from lineclear.core.agent.boundaries import Boundaries
 from lineclear.core.agent.budget import Budget
-from lineclear.core.agent.custody import Custody, Done, LedgerCustody, NoCustody
+from lineclear.core.agent.custody import Custody, Done, LedgerCustody, NoCustody, Runner
 from lineclear.core.agent.errors import AgentError, AgentExecutorError
 from lineclear.core.agent.hooks import SKIPPED, Hook, ToolCall, apply
 from lineclear.core.agent.kept_runs import KeptRuns
@@ -33,8 +33,8 @@ ToolPolicy = Callable[[ToolCall], str | None]
 """Gives the reason why a call may not be made, or None."""
 
 MAY_HAVE_RUN: Final = (
-    "[MAY HAVE RUN: the agent's process ended while this call ran, or just before. It was not run"
-    " again.]"
+    "[MAY HAVE RUN: the agent's process ended before a result of this call was kept. It was not"
+    " run again.]"
 )
 
 _log = logging.getLogger("lineclear.agent")
@@ -83,8 +83,8 @@ class Loop:
     ) -> str:
         """Run to the model's answer.
 
-        DONE is what became of the call that the run had stopped at; IN_DOUBT: its next call may
-        have run. Raises what `AgentExecutor.invoke` raises.
+        DONE is what became of the call that the run had stopped at; IN_DOUBT: nothing tells
+        whether its next call ran. Raises what `AgentExecutor.invoke` raises.
         """
         run.limits = self._budget.limits()
         try:
@@ -123,8 +123,8 @@ class Loop:
         at = self._boundaries.at
         if done is not None:
             await self._take_up(run, done)
-        if in_doubt:
-            self._leave_in_doubt(run)
+        if in_doubt and self._unfenced(run):
+            run.begun.add(run.ordinal + 1)
         if run.batch:
             await self._finish_round(run)
         while run.output is None:
@@ -142,15 +142,18 @@ class Loop:
         self._record(run, run.current, run.current.arguments, done)
         await self._boundaries.at(Node.TOOL_RETURN, run)
 
+    def _unfenced(self, run: Run) -> bool:
+        """Tell whether the next call may have run with nothing in the ledger that says so."""
+        tool = self._setup.tools.get(run.remaining[0].tool) if run.remaining else None
+        if tool is None:
+            # Only a hook can have made a tool's name of one that is none.
+            return bool(run.remaining and self._setup.hooks)
+        return not (tool.asks and isinstance(self._custody, LedgerCustody))
+
     def _leave_in_doubt(self, run: Run) -> None:
         """Tell the model of a call that nothing fenced, rather than run it a second time."""
-        if not run.remaining:
-            return
-        action = run.remaining[0]
-        tool = self._setup.tools.get(action.tool)
-        if tool is None or (tool.asks and isinstance(self._custody, LedgerCustody)):
-            return
-        run.begin_call()
+        action = run.begin_call()
+        run.guards.pass_guards()
         done = Done(MAY_HAVE_RUN, action.arguments, ran=True, is_error=True)
         self._record(run, action, action.arguments, done)
         run.passed.clear()
@@ -189,6 +192,9 @@ class Loop:
     async def _finish_round(self, run: Run) -> None:
         """Do what is left of a round; after it a run stands between rounds, and is kept there."""
         while run.remaining:
+            if run.next_may_have_run:
+                self._leave_in_doubt(run)
+                continue
             await self._boundaries.at(Node.TOOL_CALL, run)
             await self._act(run)
             await self._boundaries.at(Node.TOOL_RETURN, run)
@@ -230,12 +236,16 @@ class Loop:
         if tool.asks:
             run.asked = True
             acceptance = self.acceptance(tool, call.name)
+        runner = self.unfenced(run, tool)
+        if isinstance(custody, LedgerCustody):
+            run.requested = True
+            runner = self.runner(tool)
 
         async def waits() -> None:
             await self._boundaries.at(Node.TOOL_RETURN, run, RunStatus.WAITING)
 
         asked = self._call(run, call, tool)
-        return await custody.carry_out(asked, self.runner(tool), acceptance, waits)
+        return await custody.carry_out(asked, runner, acceptance, waits)
 
     def _repeated(self, run: Run, action: Action) -> str | None:
         """Say why a call is not made that was made too often; raises NotConverging."""
@@ -283,7 +293,7 @@ class Loop:
         """Give what is taken from an operator for a call of a tool."""
         return _Acceptance(tool, name, self._setup.policy)
 
-    def runner(self, tool: Tool) -> Callable[[Json, str], Awaitable[Ran]]:
+    def runner(self, tool: Tool) -> Runner:
         """Give what runs a tool, and turns its failure into a text for the model."""
 
         async def run(arguments: Json, aid: str) -> Ran:
@@ -294,6 +304,26 @@ class Loop:
                 return Ran(ok=False, text=error_text(failure))
 
         return run
+
+    def unfenced(self, run: Run, tool: Tool) -> Runner:
+        """Give what runs a tool whose start no ledger records: it is kept before the tool begins.
+
+        Raises what keeps it from being kept; the tool is not run then.
+        """
+        runner = self.runner(tool)
+
+        async def kept_first(arguments: Json, aid: str) -> Ran:
+            run.begun.add(run.ordinal)
+            try:
+                await self._boundaries.begins(run)
+                if run.requested or not self._boundaries.keeps_beginnings:
+                    await self._custody.begins(run.trace_id, run.begun)
+            except BaseException:
+                run.begun.discard(run.ordinal)
+                raise
+            return await runner(arguments, aid)
+
+        return kept_first
 
 
 class _Acceptance:

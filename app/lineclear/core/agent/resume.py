@@ -13,6 +13,7 @@ from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeError
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.guard import failure_text
+from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.resume_store import FileResumeStore
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.text import visible_line
@@ -72,6 +73,34 @@ async def resume(path: Path, factory: Callable[[Path], Any]) -> ResumeResult:
         if pending:
             return await _go_on(folder, factory)
     raise _nothing(path)
+
+
+async def kept_runs(folder: Path) -> frozenset[str]:
+    """Give the runs of which a checkpoint lies in a folder; raises ResumeIOError."""
+    return frozenset(await _kept_runs(absolute(folder)))
+
+
+async def hand_over(source: Path, folder: Path, run_id: str) -> None:
+    """Put a run that another program left in SOURCE into a folder of ours, as our checkpoint.
+
+    SOURCE is only read. FOLDER is made a store. Raises Unreadable, ResumeError, NotConfirmed.
+    """
+    theirs, ours = FileSessionStore(source), FileSessionStore(folder)
+    try:
+        found = await theirs.load_loop_checkpoint(run_id)
+        if found is None:
+            raise ResumeError(
+                f"Run {visible_line(run_id, 60)} left no checkpoint that an agent of Lineclear can"
+                " take up.",
+                code="no_run",
+            )
+        run = run_of_loop(found)
+        async with FileResumeStore(folder) as store:
+            await store.hold()
+            await ours.save_loop_checkpoint(run_id, loop_checkpoint_of(run, found.session_id))
+    finally:
+        theirs.close()
+        ours.close()
 
 
 async def _go_on(folder: Path, factory: Callable[[Path], Any]) -> ResumeResult:

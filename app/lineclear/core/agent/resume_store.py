@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +41,8 @@ _T = TypeVar("_T")
 
 RUN_END: Final = "run-end.json"
 """Names the last call of a run that came to its end, so that nobody resumes it."""
+RUN_BEGUN: Final = "run-begun.json"
+"""Names the calls of a round that began without a request of their own, by ordinal."""
 _SET_ASIDE: Final = "pending.claimed.json"
 """Another program's checkpoint while it becomes a request of ours."""
 
@@ -129,6 +131,17 @@ class FileResumeStore:
     async def passage(self, call: Call, acceptance: Acceptance) -> Passage:
         """Begin a call in this store; raises StoreHeld."""
         return await self._run(lambda: Passage(self._opened(), call, acceptance))
+
+    async def note_begun(self, run_id: str, calls: Collection[int]) -> None:
+        """Note which calls of a run began without a request, by ordinal; durable on return.
+
+        Raises StoreHeld, NotConfirmed, ResumeError.
+        """
+        await self._run(lambda: self._note_begun(run_id, calls))
+
+    async def begun_calls(self, run_id: str) -> set[int]:
+        """Give what was noted so of a run; raises ResumeError."""
+        return await self._run(lambda: self._begun_calls(run_id))
 
     async def end_run(self, run_id: str | None = None) -> None:
         """Note that the run came to its end: nothing of it is resumed any more."""
@@ -294,29 +307,44 @@ class FileResumeStore:
         return run_id if isinstance(run_id, str) else None
 
     def _read_end(self) -> dict[str, Json]:
+        return self._read_note(RUN_END)
+
+    def _read_note(self, name: str) -> dict[str, Json]:
         try:
-            ended = json.loads((self.path / RUN_END).read_bytes())
+            noted = json.loads((self.path / name).read_bytes())
         except FileNotFoundError:
             return {}
         except ValueError as why:
             raise ResumeSerializeError(
-                f"resume store serialization error: parse {self.path / RUN_END}: {why}"
+                f"resume store serialization error: parse {self.path / name}: {why}"
             ) from why
-        return ended if isinstance(ended, dict) else {}
+        return noted if isinstance(noted, dict) else {}
+
+    def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
+        note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}
+        note["calls"] = sorted(calls)
+        replace(self._opened().root_fd, RUN_BEGUN, jsontext.compact(note))
+
+    def _begun_calls(self, run_id: str) -> set[int]:
+        noted = self._read_note(RUN_BEGUN)
+        calls = noted.get("calls")
+        if noted.get("run_id") != run_id or not isinstance(calls, list):
+            return set()
+        return {call for call in calls if type(call) is int}
 
     def _end_run(self, run_id: str | None) -> None:
         if self._store is None:
             return
         records = _newest(self._store)
-        if records is None:
+        if records is None and run_id is None:
             return
-        end = {
+        end: dict[str, Json] = {
             "v": 1,
             "nonce": new_nonce(),
-            "seq": records.seq,
-            "aid": records.aid,
             "ended_at": format_instant(datetime.now(UTC)),
         }
+        if records is not None:
+            end |= {"seq": records.seq, "aid": records.aid}
         if run_id is not None:
             end["run_id"] = run_id
         replace(self._store.root_fd, RUN_END, jsontext.compact(end))

@@ -136,11 +136,20 @@ class Run:
     """Verification reports of a run that was taken over from a3s."""
     passed: set[str] = field(default_factory=set)
     """Boundaries at which a resumed run stood, and which it need not report once more."""
+    begun: set[int] = field(default_factory=set)
+    """Calls of this round, by ordinal, whose tools began without a request that fences them."""
+    requested: bool = False
+    """Whether a request of this round was published: a resume may take the round up from there."""
 
     @property
     def done(self) -> int:
         """How many calls were ever asked for and have come to their end."""
         return self.ordinal - (self.current is not None)
+
+    @property
+    def next_may_have_run(self) -> bool:
+        """Whether an earlier process began the tool of the call that is next."""
+        return self.ordinal + 1 in self.begun
 
     @property
     def current_id(self) -> str:
@@ -155,10 +164,13 @@ class Run:
         self.taken |= kept.taken
         if kept.iteration == self.iteration and len(kept.batch) > len(self.remaining):
             self.batch = kept.batch
+            self.begun |= kept.begun
 
     def begin_round(self, actions: Sequence[Action]) -> None:
         """Take up what the model wants next."""
         self.batch = []
+        self.begun = set()
+        self.requested = False
         for number, action in enumerate(actions, self.ordinal + 1):
             self.batch.append((self.free_id(action.tool_call_id or "", number), action))
         self.remaining = list(actions)

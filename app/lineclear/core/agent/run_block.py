@@ -57,12 +57,15 @@ class RunBlock(Record):
     """The same for all calls of the round that is going on."""
     convergence: Omitted[LoopConvergenceState | None] = None
     """The guards, where the system itself has none."""
+    begun: Omitted[list[Count] | None] = None
+    """Calls of the round, by ordinal, whose tools began; absent where that is not kept."""
 
 
-def block_of(run: Run, *, guards: bool) -> dict[str, Json]:
-    """Give the block of a run, as JSON; a call that is being carried out counts as not begun.
+def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
+    """Give the block of a run, as JSON; a call that is being carried out counts as not asked for.
 
-    GUARDS: the system has no place for the convergence guards.
+    GUARDS: the system has no place for the convergence guards. BEGUN: every tool that begins is
+    kept before it does, so that one which is not named has not begun.
     """
     return RunBlock(
         v=1,
@@ -76,6 +79,7 @@ def block_of(run: Run, *, guards: bool) -> dict[str, Json]:
         call_ids=[step.action.tool_call_id for step in run.steps],
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
         convergence=run.guards.state if guards else None,
+        begun=sorted(run.begun) if begun else None,
     ).document()
 
 
@@ -110,6 +114,7 @@ def run_from(
         run.tokens = block.tokens
         run.usage = Tokens(**{name: getattr(block.usage, name) for name in Tokens.model_fields})
         run.guards = Convergence(block.convergence)
+        run.begun = set(block.begun or ())
     return run
 
 
