@@ -94,7 +94,7 @@ class Asking(QObject):
         if editing is self._pane.answer:
             made = offers.answering(row, reviewed=self.reviewing, flagged=editing.flagged)
         else:
-            made = offers.modifying(reviewed=self.reviewing, flagged=editing.flagged)
+            made = offers.modifying(row, reviewed=self.reviewing, flagged=editing.flagged)
         made = offers.held(made, decided, together) if made.approve else made
         return made if editing is self._pane.answer else offers.noted(made, self.note)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,7 +14,6 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
 from lineclear.language import _
-from lineclear.ui import words
 from lineclear.ui.announcing import announce
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding import offers
@@ -25,6 +24,7 @@ from lineclear.ui.deciding.hands import Hands
 from lineclear.ui.deciding.holding import Holding
 from lineclear.ui.deciding.in_view import InView
 from lineclear.ui.deciding.offers import Offer
+from lineclear.ui.deciding.several import Several
 from lineclear.ui.deciding.spoken import Spoken
 from lineclear.ui.deciding.standing_word import StandingWord
 from lineclear.ui.deciding.undertaking import RESUMING, Undertaking
@@ -40,19 +40,6 @@ from lineclear.ui.tasks import Tasks
 Work = Callable[[Prepared, Row], Coroutine[Any, Any, Done]]
 FAST_MS = 40
 SLOW_MS = 400
-
-
-class Several(Protocol):
-    """Decides several calls together; the pane decides one."""
-
-    def offer(self, count: int) -> Offer:
-        """What COUNT selected calls can be given."""
-
-    def decides(self, row_id: str) -> bool:
-        """Whether a call is being, or was, decided there."""
-
-    def open(self) -> None:
-        """Compare what is selected."""
 
 
 class DecisionFlow(QObject):
@@ -90,7 +77,6 @@ class DecisionFlow(QObject):
         self._offer = Offer()
         self._undertaking = Undertaking(tasks, self)
         self._decided_here: set[str] = set()
-        self._lasting: dict[str, str] = {}
         self._was_held: set[str] = set()
         self.holding = Holding(
             lambda: bridge.settings.hold_s, lambda: not self._busy, clock=clock, parent=self
@@ -121,6 +107,7 @@ class DecisionFlow(QObject):
         self._all_warnings = False
         self._armed_for = ""
         self._stop, self._beginnings = False, 0
+        bridge.arrived.connect(lambda diff: self._overtake((*diff.changed, *diff.added)))
         self._undertaking.begun.connect(self._refresh)
         self._undertaking.succeeded.connect(self._finished)
         self._undertaking.failed.connect(self._failed)
@@ -152,7 +139,7 @@ class DecisionFlow(QObject):
     def _turned(self) -> None:
         self.asking.turn_to(self.view.id)
         self._all_warnings = False
-        self._spoken.forget()
+        self._spoken.turn()
         self.arming.show(None)
         self.view.head()
         self._refresh()
@@ -175,8 +162,14 @@ class DecisionFlow(QObject):
         self._armed_for = self._subject()
         self.arming.show(self._armed_for or None, stop=self._stop)
 
+    def _overtake(self, rows: Iterable[Row]) -> None:
+        for row in self.holding.overtaken(rows):
+            self.hint(offers.overtaken(row, apart=row.id != self.view.id), "stop", row)
+
     def _moved(self) -> None:
         old_offer = self._offer
+        if self.view.row is not None:
+            self._overtake([self.view.row])
         if self._refresh() or self._offer != old_offer:
             self._rearm()
             self._refresh()
@@ -285,9 +278,9 @@ class DecisionFlow(QObject):
         if self._pulse.interval() != wanted:
             self._pulse.setInterval(wanted)
 
-    def hint(self, text: str, tone: str = "care") -> None:
-        """Say something for a moment in the place of the sentence."""
-        self._spoken.hint(text, tone)
+    def hint(self, text: str, tone: str = "care", row: Row | None = None) -> None:
+        """Say something for a moment in the place of the sentence; ROW: of what call it is."""
+        self._spoken.hint(text, tone, apart=row is not None and row.id != self.view.id)
         self._show_readiness()
         announce(self._pane, text)
 
@@ -381,10 +374,8 @@ class DecisionFlow(QObject):
         if not self.arming.readiness(Act.DENY).ready:
             self.hint(self.hands.why_not(Act.DENY))
         elif name == "deny":
-            self._lasting.pop(self.view.id, None)
-            if self._pane.editor.lasting.isChecked():
-                self._lasting[self.view.id] = text
-            self._decide(Verdict("deny", reason=text), origin)
+            lasting = self._pane.editor.lasting.isChecked()
+            self._decide(Verdict("deny", reason=text), origin, lasting=lasting)
         else:
             self._resolve("ran" if name == "itRan" else "not_run", text, origin)
 
@@ -408,16 +399,23 @@ class DecisionFlow(QObject):
         elif (verdict := self.asking.verdict()) is not None:
             self._decide(verdict, origin)
 
-    def _decide(self, verdict: Verdict, origin: Origin) -> None:
+    def _decide(self, verdict: Verdict, origin: Origin, *, lasting: bool = False) -> None:
         sight = self.sight.now()
-        resume = self._offer.resumes and verdict.verdict == "approve"
+        resume = self._offer.resumes and verdict.verdict in ("approve", "modify")
         self._hold(
             ACTS[verdict.verdict],
             GIVEN[verdict.verdict],
             origin,
             lambda prepared, row: self._verdicts.decide(
-                prepared.detail, row, verdict, origin, sight=sight, resume=resume
+                prepared.detail,
+                row,
+                verdict,
+                origin,
+                sight=sight,
+                resume=resume,
+                lasting=lasting,
             ),
+            approves=verdict.verdict != "deny",
         )
 
     def _resolve(self, resolution: str, note: str | None, origin: Origin) -> None:
@@ -428,12 +426,19 @@ class DecisionFlow(QObject):
             lambda p, _r: self._verdicts.resolve(p.detail, resolution, note),
         )
 
-    def _hold(self, name: str, told: str, origin: Origin, act: Work) -> None:
+    def _hold(
+        self, name: str, told: str, origin: Origin, act: Work, *, approves: bool = False
+    ) -> None:
         """Carry ACT out once the hold is over, on what is in view now."""
         prepared, row = self.view.prepared, self.view.row
         if prepared is None or row is None or self._busy or self.holding.holds(row.id):
             return
-        self.holding.hold(row, told, lambda: self._undertaking.begin(name, row, act(prepared, row)))
+        self.holding.hold(
+            row,
+            told,
+            lambda: self._undertaking.begin(name, row, act(prepared, row)),
+            approves=approves,
+        )
         if self.holding.holds(row.id):
             self._was_held.add(row.id)
             self.asking.put_away()
@@ -449,19 +454,14 @@ class DecisionFlow(QObject):
     def _busy(self) -> str:
         return self._undertaking.said
 
-    def _failed(self, row: Row, notice: Notice) -> None:
+    def _failed(self, row: Row, notice: Notice, name: str) -> None:
         if row.id == self.view.id and not self.view.frozen:
             self.view.notice = notice
             if self._refresh():
                 self._rearm()
             announce(self._pane, notice.text, urgent=True)
         else:
-            self.hint(
-                _("{tool} was not decided: {text}").format(
-                    tool=words.name(row.tool, _("The call")), text=notice.text
-                ),
-                "stop",
-            )
+            self.hint(offers.failed_apart(row, notice.text, resume=name == RESUMING), "stop", row)
 
     def _waiting_of(self, row: Row) -> list[str]:
         waiting = self._model.rows_in(Section.WAITING)
@@ -473,11 +473,18 @@ class DecisionFlow(QObject):
         self._was_held.discard(row.id)
         if done.decided:
             self._decided_here.add(row.id)
-            if (reason := self._lasting.pop(row.id, None)) is not None:
-                self.standing.add(row, reason, self._waiting_of(row))
+            if done.lasting:
+                self.standing.add(row, done.lasting, self._waiting_of(row))
         self.asking.forget(row.id)
-        if self.view.id != row.id:
-            return
+        if done.resume:
+            # What was said is done for this call, whichever is in view by now.
+            self._undertaking.begin(RESUMING, row, self._verdicts.resume(row))
+        if self.view.id == row.id:
+            self._show_done(row, done, held=held)
+        elif done.launched is not None:
+            self.hint(offers.started_apart(row, done.launched.pid), "ok", row)
+
+    def _show_done(self, row: Row, done: Done, *, held: bool) -> None:
         self.view.notice = None
         if done.launched is None:
             self.asking.close_all()
@@ -491,5 +498,3 @@ class DecisionFlow(QObject):
         self._refresh()
         if not held:
             self.settled.emit(done.origin)
-        if done.resume and self.view.id == row.id:
-            self._run(RESUMING, lambda _p, now: self._verdicts.resume(now))

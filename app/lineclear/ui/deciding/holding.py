@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import ceil
 
@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.inbox.rows import Row
 from lineclear.language import _
 from lineclear.ui import words
+from lineclear.ui.deciding.offers import blocked_codes, stop_codes
 
 _TICK_MS = 100
 
@@ -25,6 +26,8 @@ class HeldAct:
     """What will be done, as a participle: `approved`."""
     begin: Callable[[], None]
     due: float
+    approves: bool = False
+    """Something may run by it."""
 
 
 class Holding(QObject):
@@ -56,13 +59,15 @@ class Holding(QObject):
         self._timer.setInterval(_TICK_MS)
         self._timer.timeout.connect(self.look)
 
-    def hold(self, row: Row, told: str, begin: Callable[[], None]) -> None:
+    def hold(
+        self, row: Row, told: str, begin: Callable[[], None], *, approves: bool = False
+    ) -> None:
         """Begin an act once its seconds have gone; at once where there is no hold."""
         seconds = self._seconds()
         if seconds <= 0:
             begin()
             return
-        self._held[row.id] = HeldAct(row, told, begin, self._clock() + seconds)
+        self._held[row.id] = HeldAct(row, told, begin, self._clock() + seconds, approves)
         self._timer.start()
         self.changed.emit()
 
@@ -78,6 +83,26 @@ class Holding(QObject):
         del self._held[str(last)]
         self.changed.emit()
         return True
+
+    def overtaken(self, rows: Iterable[Row]) -> list[Row]:
+        """Drop what would approve a call that raises a red warning since; give those calls."""
+        if not self._held:
+            return []
+        found = [row for row in rows if self._overtakes(row)]
+        for row in found:
+            self.take_back(row.id)
+        return found
+
+    def _overtakes(self, row: Row) -> bool:
+        act = self._held.get(row.id)
+        if act is None or not act.approves:
+            return False
+        flags = (*stop_codes(row), *blocked_codes(row))
+        return any(code not in act.row.warnings for code in flags)
+
+    def open_words(self) -> frozenset[object]:
+        """Name what is held, each word apart from every other."""
+        return frozenset((act.row.id, act.due) for act in self._held.values())
 
     def look(self) -> None:
         """Begin what is due, one act at a time."""

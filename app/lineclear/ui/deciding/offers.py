@@ -13,6 +13,7 @@ from lineclear.core.inbox.cautions import (
     ASK_FOR_WORD,
     HANDED_OVER,
     MAY_BE_RUNNING,
+    RESUMED_BEFORE,
     UNREAD_BESIDE,
 )
 from lineclear.core.inbox.deciding import Origin, may_decide
@@ -55,17 +56,20 @@ class Offer:
 
 ABOUT_ANSWER = _("Give this result to the agent; the tool does not run.")
 MODIFYING = Offer(_("Nothing runs before you have reviewed and approved your changes."))
-MODIFY_REVIEWED = Offer(_("The agent runs it with your changes."), _("Approve with changes"))
-MODIFY_FLAGGED = Offer(
-    _("The agent runs it with your changes and what is flagged."), _("Approve anyway")
-)
 
 
-def modifying(*, reviewed: bool, flagged: bool) -> Offer:
-    """What changed arguments can be given, before and in their review."""
+def modifying(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
+    """What changed arguments can be given, before and in their review: as the call itself."""
     if not reviewed:
         return MODIFYING
-    return MODIFY_FLAGGED if flagged else MODIFY_REVIEWED
+    plain = _offer_approval(row, words.name(row.agent))
+    if flagged:
+        told, label = _("It gets your changes and what is flagged."), _("Approve anyway")
+    else:
+        told, label = _("It gets your changes."), _("Approve with changes")
+        if plain.resumes:
+            label = _("Approve changes and resume")
+    return Offer(f"{plain.sentence} {told}", label, resumes=plain.resumes)
 
 
 ANSWERING = _("Nothing is given before you have reviewed it.")
@@ -213,6 +217,12 @@ def _offer_on_word(needed: frozenset[str], *, run: bool) -> Offer:
     if UNREAD_BESIDE in needed:
         told = _("Resume it only if you know that nothing runs, and what waits in that file.")
         return Offer(told, resume=_("Resume despite that"))
+    if RESUMED_BEFORE in needed:
+        told = _("Resume it only if what it did then may be done again.")
+        if MAY_BE_RUNNING not in needed:
+            return Offer(told, resume=_("Resume again"))
+        told = _("Resume it only if you know that nothing runs, and that it may be done again.")
+        return Offer(told, resume=_("Nothing runs: resume again"))
     if HANDED_OVER not in needed:
         return Offer(ASK_FOR_WORD, resume=_("Nothing runs: resume"))
     if MAY_BE_RUNNING in needed:
@@ -363,3 +373,26 @@ def press_enter(act: Act, offer: Offer) -> str:
     if act is Act.APPROVE and offer.resumes:
         told = _("approve and start the agent again")
     return _("Press Enter to {doing} \u00b7 Esc to cancel").format(doing=told)
+
+
+def started_apart(row: Row, pid: int) -> str:
+    """What is said of a resume while another call is in view."""
+    return _("{agent} was started again as pid {pid}.").format(agent=words.name(row.agent), pid=pid)
+
+
+def failed_apart(row: Row, why: str, *, resume: bool) -> str:
+    """What is said of an act that failed while another call is in view; RESUME: to start it."""
+    if resume:
+        return _("{agent} was not started: {text}").format(agent=words.name(row.agent), text=why)
+    return _("{tool} was not decided: {text}").format(
+        tool=words.name(row.tool, _("The call")), text=why
+    )
+
+
+def overtaken(row: Row, *, apart: bool) -> str:
+    """What is said of a held approval that a warning came before; APART: of another call."""
+    if not apart:
+        return _("Your word was not written: the call has a red warning now.")
+    return _("Your word on {tool} of {agent} was not written: it has a red warning now.").format(
+        tool=words.name(row.tool, _("The call")), agent=words.name(row.agent)
+    )

@@ -18,6 +18,8 @@ class _Hint:
     ends: float = 0.0
     tone: str = "care"
     until: Act | None = None
+    apart: bool = False
+    """It is of another call than the one in view."""
 
 
 class Spoken:
@@ -27,13 +29,23 @@ class Spoken:
         self._clock = clock
         self._hint = _Hint()
 
-    def hint(self, text: str, tone: str = "care", *, until: Act | None = None) -> None:
-        """Say TEXT for `HINT_S` seconds, or no longer than UNTIL an act is ready."""
-        self._hint = _Hint(text, self._clock() + HINT_S, tone, until)
+    def hint(
+        self, text: str, tone: str = "care", *, until: Act | None = None, apart: bool = False
+    ) -> None:
+        """Say TEXT for `HINT_S` seconds, or no longer than UNTIL an act is ready.
+
+        APART: it is of another call than the one in view.
+        """
+        self._hint = _Hint(text, self._clock() + HINT_S, tone, until, apart)
 
     def forget(self) -> None:
         """Say no hint any more."""
         self._hint = _Hint()
+
+    def turn(self) -> None:
+        """Another call is in view: what was said of the last one is over."""
+        if not self._hint.apart:
+            self.forget()
 
     def look(self, ready: Callable[[Act], bool]) -> None:
         """Drop a hint whose act is ready by now."""

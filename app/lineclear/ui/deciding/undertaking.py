@@ -24,12 +24,12 @@ class Undertaking(QObject):
     Signals:
         begun: an act has begun; `said` tells it.
         succeeded(Row, Done): it is done.
-        failed(Row, Notice): it was not, and why.
+        failed(Row, Notice, str): it was not, and why; the name of the act.
     """
 
     begun = Signal()
     succeeded = Signal(object, object)
-    failed = Signal(object, object)
+    failed = Signal(object, object, str)
 
     def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -41,15 +41,15 @@ class Undertaking(QObject):
         """Carry WORK out; only while nothing else is being done."""
         self.said = _("Starting\u2026") if name == RESUMING else _("Saving\u2026")
         self.begun.emit()
-        self._tasks.start(self._guarded(row, work), name=name)
+        self._tasks.start(self._guarded(name, row, work), name=name)
 
-    async def _guarded(self, row: Row, work: Coroutine[Any, Any, Done]) -> None:
+    async def _guarded(self, name: str, row: Row, work: Coroutine[Any, Any, Done]) -> None:
         """Turn every failure into a banner of the call that it belongs to."""
         try:
             done = await work
         except LineclearError as why:
             self.said = ""
-            self.failed.emit(row, failure_notice(why))
+            self.failed.emit(row, failure_notice(why), name)
             return
         finally:
             self.said = ""

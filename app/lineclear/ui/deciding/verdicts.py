@@ -49,6 +49,8 @@ class Done:
     resume: bool = False
     """The agent is to be resumed now."""
     launched: Launched | None = None
+    lasting: str = ""
+    """The reason with which what the call's run goes on to ask is denied too, "" for nothing."""
 
 
 class Verdicts:
@@ -66,8 +68,12 @@ class Verdicts:
         *,
         sight: Sight,
         resume: bool = False,
+        lasting: bool = False,
     ) -> Done:
-        """Give VERDICT on the bytes in DETAIL, as ROW was seen; durable on return."""
+        """Give VERDICT on the bytes in DETAIL, as ROW was seen; durable on return.
+
+        RESUME and LASTING are for what is done once it stands.
+        """
         approves = verdict.verdict != "deny"
         despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
         for typed in (verdict.arguments, verdict.result):
@@ -79,7 +85,8 @@ class Verdicts:
             origin,
             despite,
         )
-        return Done(_("Recorded."), origin, decided=True, resume=resume)
+        reason = verdict.reason or "" if lasting else ""
+        return Done(_("Recorded."), origin, decided=True, resume=resume, lasting=reason)
 
     async def take_back(self, detail: Detail) -> Done:
         """Take an approval back that nobody picked up."""
