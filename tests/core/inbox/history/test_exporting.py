@@ -7,6 +7,7 @@ import stat
 
 import pytest
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import exporting
 from lineclear.core.inbox.history.exporting import Format, cell, export, lines
@@ -72,6 +73,27 @@ def test_no_cell_of_a_csv_begins_as_a_formula_does(tmp_path, entries):
     assert newest["arguments"] == '{"customer":"C-1204"}'
 
 
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("a;=HYPERLINK(1);b", "a;'=HYPERLINK(1);b"),
+        ("a; +1", "a;' +1"),
+        ('a;"=1"', 'a;\'"=1"'),
+        ("=1;=2", "'=1;'=2"),
+        ("\t;=1", "'\u2192;'=1"),
+        ("one; two", "one; two"),
+    ],
+)
+def test_a_cell_holds_no_formula_where_semicolons_part_the_cells(text, shown):
+    assert cell(text) == shown.replace("\u2192", visible_line("\t"))
+
+
+def test_every_cell_is_quoted(entries):
+    for line in lines(entries, Format.CSV, arguments=True):
+        cells = next(csv.reader([line]))
+        assert line == ",".join('"' + one.replace('"', '""') + '"' for one in cells) + "\r\n"
+
+
 @pytest.mark.parametrize("to", Format)
 def test_arguments_and_results_are_left_out_unless_they_are_asked_for(entries, to):
     without = "".join(lines(entries, to))
@@ -110,7 +132,7 @@ def test_an_existing_file_is_left_unless_it_may_be_replaced(tmp_path, entries):
     assert caught.value.code == "exists"
     assert path.read_text() == "mine"
     export(entries, path, Format.CSV, replace=True)
-    assert path.read_bytes().startswith(b"origin,seq,")
+    assert path.read_bytes().startswith(b'"origin","seq",')
     assert [*tmp_path.iterdir()] == [path]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
@@ -30,6 +31,10 @@ _WIDE: Final = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
 """= + - @ in full width, which some spreadsheets take for the plain ones."""
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", *_WIDE)
 """What a spreadsheet takes for the beginning of a formula or of a command."""
+_FORMULA_IN_PART: Final = re.compile(
+    rf";(?=[\s\ufeff\"]*[{re.escape(''.join(_FORMULAS))}])",
+)
+"""Where the semicolon parts cells, a comma's quotes part nothing, and this begins a cell too."""
 
 
 class Format(StrEnum):
@@ -57,9 +62,9 @@ def record(entry: Entry, *, arguments: bool = False) -> dict[str, Any]:
 def lines(entries: Iterable[Entry], to: Format, *, arguments: bool = False) -> Iterator[str]:
     """Give the lines of an export, ends of lines included: CRLF in CSV, LF in JSON Lines.
 
-    CSV: a header; every cell is shown text (hidden characters as tokens), and one that a
-    spreadsheet could take for a formula begins with an apostrophe. JSON Lines: one ASCII object
-    per row, texts exact.
+    CSV: a header; every cell is quoted and shown text (hidden characters as tokens), and what a
+    spreadsheet could take for a formula, also one whose cells are parted by semicolons, begins
+    with an apostrophe. JSON Lines: one ASCII object per row, texts exact.
     """
     if to is Format.JSONL:
         for entry in entries:
@@ -67,7 +72,7 @@ def lines(entries: Iterable[Entry], to: Format, *, arguments: bool = False) -> I
         return
     names = [name for name in COLUMNS if arguments or name not in CALL_TEXTS]
     buffer = io.StringIO()
-    writer = csv.writer(buffer)
+    writer = csv.writer(buffer, quoting=csv.QUOTE_ALL)
     writer.writerow(names)
     for entry in entries:
         yield _taken(buffer)
@@ -85,6 +90,7 @@ def cell(value: str | int | None) -> str:
     # Looked at raw as well: a tab is shown as an arrow, and must not hide that it was one.
     shown = visible_line(value)
     begins = value.lstrip(" \u00a0\ufeff").startswith(_FORMULAS) or shown.startswith(_FORMULAS)
+    shown = _FORMULA_IN_PART.sub(";'", shown)
     return f"'{shown}" if begins else shown
 
 
