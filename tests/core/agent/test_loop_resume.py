@@ -503,8 +503,10 @@ async def test_a_folder_of_a3s_is_held_while_a_run_in_it_goes_on(echo, store_pat
 
     async with executor(Rival(), echo, store=store_path, session_id="session-1") as run:
         assert await run.resume() == "done"
+        # It is the other program's to remove, and its run has ended here.
+        assert await run.resume() is None
     assert refused == ["store_held"]
-    assert list(place.iterdir()) == []
+    assert [path.name for path in place.iterdir()] == [file_name("run-1")]
 
 
 async def test_of_two_checkpoints_of_a_run_the_further_one_counts(echo, store_path):

@@ -67,6 +67,10 @@ class KeptRuns:
         except (LineclearError, OSError) as why:
             _log.warning("A loop checkpoint of a run that has ended could not be removed. %s", why)
 
+    def stays(self, run: Run) -> bool:
+        """Tell whether a run's checkpoint stays after its end: another program left it."""
+        return run.trace_id in self._theirs
+
     async def run_ids(self) -> list[str]:
         """Give the runs that are kept, the one kept last first; raises Unreadable."""
         found: list[tuple[int, str]] = []

@@ -115,7 +115,7 @@ class Loop:
 
     async def end(self, run: Run) -> None:
         """Note that a run has come to its end: nothing of it is resumed any more."""
-        if run.asked:
+        if run.asked or self._kept.stays(run):
             await self._custody.end_run(run.trace_id)
         await self._kept.forget(run)
 
