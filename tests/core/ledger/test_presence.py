@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.ledger import presence
+from lineclear.core.ledger.lock import AgentLock
 from tests.core.ledger import reading_users
 
 WATCHER = """
 import sys
 from pathlib import Path
 from lineclear.core.ledger import presence
+from lineclear.core.ledger.lock import AgentLock
 assert presence.announce(Path(sys.argv[1])) is not None
 sys.stdout.write("watching\\n")
 sys.stdout.flush()
@@ -64,6 +66,7 @@ READER = """
 import sys
 from pathlib import Path
 from lineclear.core.ledger import presence
+from lineclear.core.ledger.lock import AgentLock
 here = presence.announce(Path(sys.argv[1]))
 for line in sys.stdin:
     here.tell("Bob", line.strip() or None)
@@ -151,3 +154,82 @@ def test_two_users_of_one_group_see_each_other_read_and_a_stranger_sees_nothing(
         "stranger": [[], []],
         "afterwards": [],
     }
+
+
+# --- What others put there ----------------------------------------------------------------------
+
+
+def left_behind(folder: Path) -> dict[str, bytes]:
+    """A folder as a watcher that was killed leaves it, and a reading in it."""
+    AgentLock.acquire(folder).close()
+    (folder / presence.READING).write_bytes(b"precious")
+    return contents(folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in folder.iterdir()}
+
+
+@pytest.mark.parametrize("name", ["x", "3f" * 16])
+def test_nothing_is_removed_where_a_link_beside_the_watchers_leads(tmp_path, name):
+    elsewhere = tmp_path / "elsewhere" / "refund-bot"
+    kept = left_behind(elsewhere)
+    shelf = tmp_path / "source" / presence.FOLDER
+    shelf.mkdir(parents=True, mode=0o700)
+    (shelf / name).symlink_to(elsewhere)
+    ours = presence.announce(tmp_path / "source")
+    assert ours is not None
+    assert contents(elsewhere) == kept
+    ours.close()
+    assert contents(elsewhere) == kept
+    assert not presence.watched(tmp_path / "source")
+
+
+def test_nothing_is_removed_or_written_where_a_link_in_the_shelfs_place_leads(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    kept = left_behind(elsewhere / ("3f" * 16))
+    (tmp_path / "source").mkdir(mode=0o700)
+    (tmp_path / "source" / presence.FOLDER).symlink_to(elsewhere)
+    assert presence.announce(tmp_path / "source") is None
+    assert [one.name for one in elsewhere.iterdir()] == ["3f" * 16]
+    assert contents(elsewhere / ("3f" * 16)) == kept
+
+
+def test_a_link_put_in_the_place_of_our_own_folder_is_not_followed(tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    kept = left_behind(elsewhere)
+    ours = presence.announce(tmp_path / "source")
+    assert ours is None
+    (tmp_path / "source").mkdir(mode=0o700)
+    ours = presence.announce(tmp_path / "source")
+    assert ours is not None
+    (folder,) = (tmp_path / "source" / presence.FOLDER).iterdir()
+    folder.rename(tmp_path / "moved")
+    folder.symlink_to(elsewhere)
+    ours.tell("me", CALL)
+    ours.tell("me", None)
+    ours.close()
+    assert contents(elsewhere) == kept
+
+
+def test_a_folder_that_holds_more_than_a_watcher_leaves_is_left_alone(tmp_path):
+    folder = tmp_path / presence.FOLDER / ("3f" * 16)
+    left_behind(folder)
+    (folder / "pending.json").write_bytes(b"{}")
+    kept = contents(folder)
+    ours = presence.announce(tmp_path)
+    assert ours is not None
+    ours.close()
+    assert contents(folder) == kept
+
+
+@pytest.mark.skipif(os.name == "nt" or os.getuid() != 0, reason="needs root to be two users")
+def test_what_another_user_left_is_theirs_to_remove(tmp_path):
+    folder = tmp_path / presence.FOLDER / ("3f" * 16)
+    kept = left_behind(folder)
+    for one in (folder, *folder.iterdir()):
+        os.chown(one, 4321, 4321)
+    ours = presence.announce(tmp_path)
+    assert ours is not None
+    ours.close()
+    assert contents(folder) == kept

@@ -57,7 +57,7 @@ async def test_a_denial_that_stands_goes_on_denying(inbox, source, until, change
     shown = ask_for(source).shown
     await deny_for_a_while(inbox, until, shown.aid)
     await until(lambda: decision_of(shown), "a decision")
-    await until(lambda: inbox.flow.standing.listed(), "the standing word")
+    await until(inbox.flow.standing.listed, "the standing word")
     assert "\u201cstop refunding\u201d" in inbox.flow.standing.listed()[0][1]
 
 
@@ -91,7 +91,7 @@ async def test_the_agent_is_started_though_the_next_call_comes_into_view(
     change(after_decision="next")
     await approve_by_keys(inbox, until)
     await until(mark.exists, "the agent's start")
-    assert decision_of(shown).verdict == "approve"
+    assert getattr(decision_of(shown), "verdict", "") == "approve"
     await until(lambda: inbox.flow.view.id == other.aid, "the next call")
     await until(lambda: "refund-bot was started again as pid " in says(inbox, "sentence"), "that")
 
@@ -104,7 +104,7 @@ async def test_the_agent_is_started_though_another_call_is_read_in_the_hold(
     await approve_by_keys(inbox, until)
     await select(inbox, until, other.aid)
     await until(mark.exists, "the agent's start")
-    assert decision_of(shown).verdict == "approve"
+    assert getattr(decision_of(shown), "verdict", "") == "approve"
     assert inbox.flow.view.id == other.aid
     await until(lambda: "refund-bot was started again as pid " in says(inbox, "sentence"), "that")
 
@@ -137,7 +137,7 @@ async def test_changes_to_the_call_of_a_dead_agent_start_it_again_too(
     await ready(inbox, until)
     click(inbox.pane.bar.approve)
     await until(mark.exists, "the agent's start")
-    assert decision_of(shown).verdict == "modify"
+    assert getattr(decision_of(shown), "verdict", "") == "modify"
 
 
 async def test_changes_to_the_call_of_a_dead_agent_without_a_command_say_so(inbox, source, until):

@@ -12,6 +12,7 @@ from pathlib import Path
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
+from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.private_groups import others_may_write
 
@@ -111,6 +112,24 @@ def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | Non
         # After chown, which takes the set-group-id bit away; the name is ours, no link.
         os.chmod(name, GROUP_MODE, dir_fd=dir_fd)
     return True
+
+
+def remove_own(name: str, *, dir_fd: int, files: frozenset[str]) -> None:
+    """Remove a folder of this user's that holds nothing but FILES, with those; else leave it.
+
+    A link is never followed, and neither is what it leads to looked at. Raises OSError.
+    """
+    fd = os.open(name, _FLAGS, dir_fd=dir_fd)
+    try:
+        if os.fstat(fd).st_uid != system.user_id() or not files.issuperset(os.listdir(fd)):
+            return
+        for file in files:
+            # Another process may tidy up at the same time.
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(file, dir_fd=fd)
+    finally:
+        close_folder(fd)
+    os.rmdir(name, dir_fd=dir_fd)
 
 
 def make_folders(path: Path, *, group: int | None = None) -> None:

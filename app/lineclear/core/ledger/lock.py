@@ -142,13 +142,15 @@ class AgentLock:
         self.close()
 
 
-def look(folder: Path) -> LockState:
+def look(folder: Path, *, dir_fd: int | None = None) -> LockState:
     """Look at the lock of FOLDER without locking (Linux: F_OFD_GETLK on a read-only descriptor).
 
-    What cannot be read, or is not the folder's owner's, is told as unknown with a note.
+    What cannot be read, or is not the folder's owner's, is told as unknown with a note. DIR_FD is
+    FOLDER where it is open already: whatever has taken its place since is not looked at.
     """
     try:
-        fd = os.open(folder / LOCK, os.O_RDONLY | _SAFE)
+        name = folder / LOCK if dir_fd is None else LOCK
+        fd = os.open(name, os.O_RDONLY | _SAFE, dir_fd=dir_fd)
     except FileNotFoundError:
         return _NO_LOCK
     except OSError as why:
@@ -158,7 +160,7 @@ def look(folder: Path) -> LockState:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             return LockState(held=None, owner=None, note="agent.lock is not a regular file")
-        if found.st_uid != folder.stat().st_uid:
+        if found.st_uid != (folder.stat() if dir_fd is None else os.fstat(dir_fd)).st_uid:
             return LockState(held=None, owner=None, note="agent.lock belongs to another user")
         return _look_at(fd)
     except OSError as why:

@@ -7,7 +7,9 @@ Each inbox holds the lock of one folder below `.watched`; while somebody has a c
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,7 +18,14 @@ from pydantic import Field
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.ledger.folders import make_folder, shared_with
+from lineclear.core.ledger._platform import folders as system
+from lineclear.core.ledger.folders import (
+    close_folder,
+    make_folder,
+    open_folder,
+    remove_own,
+    shared_with,
+)
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.lock import AgentLock, look
@@ -26,6 +35,9 @@ FOLDER = ".watched"
 """Beside the run folders; each watcher holds the lock of one folder in it."""
 READING = "reading.json"
 _DRAFT = ".reading.tmp"
+_OURS = frozenset((READING, _DRAFT, LOCK))
+"""All that stands in a watcher's folder."""
+_NAME = re.compile(r"[0-9a-f]{32}")
 _MAX_BYTES = 4 << 10
 _MOST = 64
 """Colleagues of one source that are looked at."""
@@ -54,7 +66,10 @@ class Reader:
 class Presence:
     """One inbox that watches a source; ends with `close` or with its process."""
 
-    def __init__(self, folder: Path, lock: AgentLock, mode: int) -> None:
+    def __init__(self, shelf: int, name: str, folder: int, lock: AgentLock, mode: int) -> None:
+        """Take over the open SHELF, and its FOLDER called NAME, which is open too."""
+        self._shelf = shelf
+        self._name = name
         self._folder = folder
         self._lock = lock
         self._mode = mode
@@ -63,43 +78,81 @@ class Presence:
         """Say which call is being read here, None for none; what cannot be written is not said."""
         with contextlib.suppress(OSError):
             if call is None:
-                (self._folder / READING).unlink(missing_ok=True)
+                system.remove(self._folder, READING)
                 return
-            draft = self._folder / _DRAFT
-            draft.unlink(missing_ok=True)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
-            with os.fdopen(os.open(draft, flags, 0o600), "wb") as file:
+            with contextlib.suppress(FileNotFoundError):
+                system.remove(self._folder, _DRAFT)
+            with os.fdopen(system.create(self._folder, _DRAFT), "wb") as file:
                 file.write(Reading(v=1, name=name[:200], call=call).encode())
-            draft.chmod(self._mode)
-            draft.replace(self._folder / READING)
+                system.set_mode(file.fileno(), self._mode)
+            system.rename_over(self._folder, _DRAFT, READING)
 
     def close(self) -> None:
         """Watch no longer."""
         self._lock.close()
-        _remove(self._folder)
+        close_folder(self._folder)
+        with contextlib.suppress(OSError):
+            remove_own(self._name, dir_fd=self._shelf, files=_OURS)
+        close_folder(self._shelf)
 
 
 def announce(source: Path) -> Presence | None:
-    """Say that this process watches SOURCE; None where this user may not write there."""
-    shelf = source / FOLDER
-    try:
-        group = shared_with(source.stat())
-        if not make_folder(shelf, group=group):
-            group = shared_with(shelf.stat())
-        for folder in shelf.iterdir():
-            if look(folder).held is False:
-                _remove(folder)
-        folder = shelf / new_nonce()
-        lock = AgentLock.acquire(folder, group=group)
-        return Presence(folder, lock, 0o600 if group is None else 0o640)
-    except (OSError, LineclearError):
-        return None
+    """Say that this process watches SOURCE; None where this user may not write there.
+
+    Whoever writes in SOURCE may put links there: none is followed.
+    """
+    with contextlib.ExitStack() as undone:
+        try:
+            fd = system.open_folder(source)
+            undone.callback(close_folder, fd)
+            group = shared_with(os.fstat(fd))
+            made = make_folder(FOLDER, dir_fd=fd, group=group)
+            shelf = open_folder(FOLDER, source / FOLDER, dir_fd=fd)
+            undone.callback(close_folder, shelf)
+            if not made:
+                group = shared_with(os.fstat(shelf))
+            _tidy(source / FOLDER, shelf)
+            here = _take_place(source / FOLDER, os.dup(shelf), group)
+        except (OSError, LineclearError):
+            return None
+    return here
+
+
+def _take_place(path: Path, shelf: int, group: int | None) -> Presence:
+    """Hold the lock of a new folder on the open SHELF, which is taken over."""
+    name = new_nonce()
+    with contextlib.ExitStack() as undone:
+        undone.callback(close_folder, shelf)
+        make_folder(name, dir_fd=shelf, group=group)
+        folder = open_folder(name, path / name, dir_fd=shelf)
+        undone.callback(close_folder, folder)
+        lock = AgentLock.acquire(path / name, group=group)
+        undone.callback(lock.close)
+        if not os.path.samestat(os.fstat(lock.descriptor), system.status(folder, LOCK)):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path / name))
+        undone.pop_all()
+    return Presence(shelf, name, folder, lock, 0o600 if group is None else 0o640)
+
+
+def _tidy(path: Path, shelf: int) -> None:
+    """Remove what this user's watchers that were killed left on the open SHELF."""
+    for name in os.listdir(shelf):
+        if not _NAME.fullmatch(name):
+            continue
+        with contextlib.suppress(OSError, LineclearError):
+            folder = open_folder(name, path / name, dir_fd=shelf)
+            try:
+                free = look(path / name, dir_fd=folder).held is False
+            finally:
+                close_folder(folder)
+            if free:
+                remove_own(name, dir_fd=shelf, files=_OURS)
 
 
 def watched(source: Path) -> bool:
     """Tell whether any inbox watches SOURCE; what cannot be told counts as watched."""
     try:
-        folders = list((source / FOLDER).iterdir())
+        folders = _folders(source)
     except FileNotFoundError:
         return False
     except OSError:
@@ -112,7 +165,7 @@ def readers(source: Path) -> tuple[Reader, ...]:
     found: list[Reader] = []
     here = current_owner()
     try:
-        folders = sorted((source / FOLDER).iterdir())[:_MOST]
+        folders = _folders(source)[:_MOST]
     except OSError:
         return ()
     for folder in folders:
@@ -126,9 +179,9 @@ def readers(source: Path) -> tuple[Reader, ...]:
     return tuple(found)
 
 
-def _remove(folder: Path) -> None:
-    # Another watcher may tidy up at the same time.
-    with contextlib.suppress(OSError):
-        for name in (READING, _DRAFT, LOCK):
-            (folder / name).unlink(missing_ok=True)
-        folder.rmdir()
+def _folders(source: Path) -> list[Path]:
+    """List the folders of those who watch SOURCE, links left out; raises OSError."""
+    shelf = source / FOLDER
+    if shelf.is_symlink():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(shelf))
+    return [one for one in sorted(shelf.iterdir()) if not one.is_symlink()]

@@ -19,6 +19,7 @@ from pathlib import Path
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused
 from lineclear.core.ledger import liveness, lock
+from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock
@@ -106,9 +107,17 @@ def working(store: Store) -> Iterator[AgentLock | None]:
         if held is not None:
             held.close()
             # Nobody asks for it any more; one that stays is free.
-            with contextlib.suppress(OSError):
-                (folder / LOCK).unlink()
-                folder.rmdir()
+            with contextlib.suppress(OSError, LineclearError):
+                _remove(store, folder)
+
+
+def _remove(store: Store, folder: Path) -> None:
+    # By descriptors: what runs in the store could put a link to another folder in the place.
+    shelf = open_folder(WORKERS, folder.parent, dir_fd=store.ledger_fd)
+    try:
+        remove_own(folder.name, dir_fd=shelf, files=frozenset((LOCK,)))
+    finally:
+        close_folder(shelf)
 
 
 @contextmanager
