@@ -644,7 +644,8 @@ def test_a_missing_source_keeps_its_rows_and_says_so(source):
     (health,) = scanner.health()
     assert not health.ok
     assert "is missing since" in health.sentence
-    assert "its 1 calls are shown as last seen and cannot be decided" in health.sentence
+    assert "its call is shown as last seen and cannot be decided" in health.sentence
+    assert health.missing
     row = scanner.stores[source / "a"].rows[0]
     with pytest.raises(Unreadable):
         detail_of(row)

@@ -335,6 +335,7 @@ class Scanner:
             sentence,
             stores=len(state.known),
             calls=state.open_calls,
+            missing=not ok and state.missing_since is not None,
         )
 
     def _told(self, state: _Source, calls: int) -> tuple[bool, str]:
@@ -343,9 +344,8 @@ class Scanner:
             if not state.scanned and state.setting.path == default_source():
                 return True, f"No agent has left anything in {path} yet."
             since = state.missing_since.astimezone().strftime("%H:%M")
-            kept = (
-                f"; its {calls} calls are shown as last seen and cannot be decided" if calls else ""
-            )
+            its = "its call is" if calls == 1 else f"its {calls} calls are"
+            kept = f"; {its} shown as last seen and cannot be decided" if calls else ""
             return False, f"{path} is missing since {since}{kept}."
         if state.trouble:
             return False, f"{path} cannot be looked into: {state.trouble}."

@@ -19,6 +19,8 @@ class SourceHealth:
     stores: int = 0
     calls: int = 0
     """Rows that are not closed."""
+    missing: bool = False
+    """It was there and is not now: its rows are as last seen, and cannot be decided."""
 
 
 @dataclass(slots=True)

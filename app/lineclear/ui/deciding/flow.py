@@ -224,8 +224,8 @@ class DecisionFlow(QObject):
             self._refresh()
 
     def _offered(self, row: Row) -> Offer:
-        if self.view.frozen or self.view.prepared is None:
-            return Offer()
+        if self.view.frozen or self.view.away or self.view.prepared is None:
+            return Offer(self.view.away)
         if self._selected() > 1:
             return self._together.offer(self._selected())
         if row.id in self._decided_here and row.state is State.PENDING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from lineclear.core.ledger.state import State
 from lineclear.language import _
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding import freezing
+from lineclear.ui.deciding.away import OFFERED, STANDING, Away
 from lineclear.ui.deciding.freezing import Freeze
 from lineclear.ui.deciding.resumption import Resumption
 from lineclear.ui.deciding.surroundings import Found, Surroundings
@@ -27,6 +29,8 @@ from lineclear.ui.reading.prepared import AROUND, Prepared, merged, warned
 from lineclear.ui.tasks import Tasks
 
 SLOW_READ_MS = 120
+READ_AGAIN_MS = 2_000
+"""What could not be read is looked at again: what was said of it may be true no more."""
 FEW_LINES = 10_000
 """Up to so many it is not worth telling how far a reading is."""
 
@@ -80,6 +84,11 @@ class InView(QObject):
         self._slow = QTimer(self)
         self._slow.setInterval(SLOW_READ_MS)
         self._slow.timeout.connect(self._tell_wait)
+        self._again = QTimer(self)
+        self._again.setSingleShot(True)
+        self._again.setInterval(READ_AGAIN_MS)
+        self._again.timeout.connect(self._try_again)
+        self._away = Away()
         self._halt = Halt()
         """Of the reading that is under way."""
         self._surroundings = Surroundings(tasks, self)
@@ -91,6 +100,11 @@ class InView(QObject):
         if self._me is None:
             self._me = self._bridge.me()
         return self._me
+
+    @property
+    def away(self) -> str:
+        """Why nothing is decided while the folder of the call in view is missing; "": it is not."""
+        return OFFERED if self._away.holds(self.row) else ""
 
     # --- What is in the pane --------------------------------------------------------------------
 
@@ -107,6 +121,7 @@ class InView(QObject):
         self._surroundings.forget()
         self._halt.stop()
         self._halt = Halt()
+        self._again.stop()
         self.turned.emit()
         if self.row is None:
             self._slow.stop()
@@ -129,15 +144,14 @@ class InView(QObject):
         except Halted:
             return
         except LineclearError as why:
-            if self.id == row.id:
-                self._slow.stop()
-                self._pane.show_unread()
-                self.notice = Notice("stop", why.sentence, name="unread")
-                self.unread.emit()
+            if self.id == row.id and not self.frozen:
+                self._tell_unread(why.sentence)
             return
         if self.id != row.id or self.frozen:
             return
         self._slow.stop()
+        if self.notice is not None and self.notice.name == "unread":
+            self.notice = None
         self.prepared = prepared
         self.resumption.read(prepared.detail.launches)
         self.row = merged(self._model.row(row.id) or row, prepared)
@@ -145,6 +159,19 @@ class InView(QObject):
         self._model.mark_seen(row.id)
         self.read.emit()
         self._surroundings.watch(prepared)
+
+    def _tell_unread(self, why: str) -> None:
+        self._again.start()
+        if self.notice is not None and self.notice.text == why:
+            return
+        self._slow.stop()
+        self._pane.show_unread()
+        self.notice = Notice("stop", why, name="unread")
+        self.unread.emit()
+
+    def _try_again(self) -> None:
+        if self.row is not None and self.prepared is None and not self.frozen:
+            self._tasks.start(self._read(self.row, self._halt), name=_("read a call"))
 
     def _looked_around(self, found: Found) -> None:
         """Take in what became of the call's surroundings; its text stays as it is."""
@@ -164,7 +191,7 @@ class InView(QObject):
             return
         argv = () if self.prepared is None else self.prepared.argv
         pid = self.resumption.pid_for(self.row)
-        told = "" if self.frozen is None else self.frozen.standing
+        told = (STANDING if self.away else "") if self.frozen is None else self.frozen.standing
         now = datetime.now(UTC)
         self._pane.show_row(self.row, now, self.me, argv, resumed=pid, told=told)
 
@@ -172,18 +199,46 @@ class InView(QObject):
 
     def take(self, diff: Diff) -> None:
         """Look whether a diff concerns the row in view."""
+        was_away = self.away
+        self._away.take(diff)
+        if self.away != was_away:
+            self._left_or_back()
         if not self.id or self.row is None:
             return
         instead = freezing.successor(self.row, diff)
         frozen = self.frozen
         settled = frozen is not None and frozen.settled
         awaited = instead and frozen is not None and not (settled or frozen.successor)
+        if self.id in diff.removed and not instead and frozen is None:
+            # A closed one is listed no more once a newer one is.
+            self._tasks.start(self._see_what_became(self.row), name=_("read what came of a call"))
+            return
         if (self.id in diff.removed and not settled) or awaited:
             self._freeze(self.row, None, instead)
             return
         found = next((row for row in (*diff.changed, *diff.added) if row.id == self.id), None)
         if found is not None:
             self._row_changed(self.row, found)
+
+    def _left_or_back(self) -> None:
+        """Its folder went, or is back: what failed meanwhile is no news any more."""
+        if not self.away and self.notice is not None and self.notice.name == "failed":
+            self.notice = None
+        if not self.away:
+            self._try_again()
+        self.moved.emit()
+
+    async def _see_what_became(self, row: Row) -> None:
+        """Tell a call that is over from one whose file is gone: neither is listed."""
+        after: Row | None = None
+        with contextlib.suppress(LineclearError):
+            after = (await self._bridge.read(row)).detail.row
+        if self.id != row.id or self.row is None or self.frozen is not None:
+            return
+        if after is not None and after.closed:
+            self._row_changed(self.row, after)
+        elif self._model.row(row.id) is None:
+            self._freeze(self.row, None)
 
     def _row_changed(self, before: Row, row: Row) -> None:
         if self.frozen is not None:
