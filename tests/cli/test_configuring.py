@@ -60,6 +60,24 @@ def test_damaged_settings_are_named_and_left_alone(home):
     assert path.read_text() == '{"v":1,"v":2}'
 
 
+def test_the_way_out_of_damaged_settings_is_a_command_that_runs(home):
+    path = home / "lineclear" / "settings.json"
+    path.parent.mkdir()
+    damaged = '{"v":1,"operator":"ann","row_height":31}'
+    path.write_text(damaged)
+    done = lineclear("config", "set", "row_height", "24")
+    assert done.returncode == 1
+    assert "`lineclear config keep-aside`" in done.stderr
+    done = lineclear("config", "keep-aside")
+    assert done.returncode == 0, done.stderr
+    (aside,) = path.parent.glob("settings.json.damaged-*")
+    assert str(aside) in done.stdout
+    assert aside.read_text() == damaged
+    assert lineclear("config", "set", "row_height", "24").returncode == 0
+    assert settings(home)["row_height"] == 24
+    assert lineclear("config", "keep-aside").returncode == 5
+
+
 def test_sources_are_added_changed_and_removed(home, tmp_path):
     assert lineclear("config", "add-source", tmp_path).returncode == 0
     assert lineclear("config", "add-source", tmp_path, "--polling", "--depth", "2").returncode == 0

@@ -25,7 +25,7 @@ from lineclear.core.inbox.settings import (
     load,
     settings_path,
 )
-from lineclear.core.inbox.settings_change import change
+from lineclear.core.inbox.settings_change import change, keep_aside
 from lineclear.core.inbox.wide_sources import too_wide
 
 _BRACED: Final = re.compile(r"\{\w+\}?")
@@ -41,6 +41,8 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             _print_value(path, terminal, as_json=options.json)
         case "get":
             _print_value(_value(load(), options.key), terminal, as_json=options.json)
+        case "keep-aside":
+            _keep_aside(terminal)
         case "trust":
             return trusting.run(options, terminal)
         case _:
@@ -48,6 +50,13 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             if options.action == "set-launch":
                 _note_odd_placeholders(options.argv, terminal)
     return Exit.DONE
+
+
+def _keep_aside(terminal: Terminal) -> None:
+    aside = keep_aside()
+    if aside is None:
+        raise NothingPending(f"Nothing is wrong with {path_text(settings_path())}.")
+    terminal.say(f"Kept as {path_text(aside)}; the defaults hold from now on.")
 
 
 def _changed(options: argparse.Namespace, settings: Settings) -> Settings:

@@ -393,6 +393,7 @@ def _machine(commands: Commands[Parser]) -> None:
     put = _add(actions, "set", "change one setting")
     put.add_argument("key", metavar="KEY")
     put.add_argument("value", metavar="VALUE", help="as JSON, or plain text")
+    _add(actions, "keep-aside", "keep a file that cannot be understood aside, and begin anew")
     unset = _add(actions, "unset", "go back to the default of one setting")
     unset.add_argument("key", metavar="KEY")
 

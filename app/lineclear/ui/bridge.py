@@ -91,6 +91,7 @@ class Bridge(QObject):
         self._only = tuple(SourceSetting(path=path) for path in only)
         self._changing = asyncio.Lock()
         self._stopping = False
+        self._in_force = settings
         self.settings = self._overlaid(settings)
         self._published.connect(self.arrived, Qt.ConnectionType.QueuedConnection)
         self._told.connect(self.recorded, Qt.ConnectionType.QueuedConnection)
@@ -297,7 +298,19 @@ class Bridge(QObject):
         async with self._changing:
             self._take(await self._in(self._readers, settings_file.load))
 
+    async def keep_settings_aside(self) -> Path | None:
+        """Keep a file that cannot be understood aside, and write what is in force in its place.
+
+        Gives where it is kept; None: nothing was wrong with it.
+        """
+        async with self._changing:
+            instead = self._in_force
+            aside = await self._in(self._writers, lambda: settings_change.keep_aside(instead))
+            self._take(await self._in(self._readers, settings_file.load))
+            return aside
+
     def _take(self, fresh: Settings) -> None:
+        self._in_force = fresh
         before, self.settings = self.settings, self._overlaid(fresh)
         if self.settings == before:
             return

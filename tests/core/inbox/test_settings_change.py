@@ -11,7 +11,12 @@ import pytest
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.settings import Settings, load, settings_path
-from lineclear.core.inbox.settings_change import LOCK_NAME, change, load_for_window
+from lineclear.core.inbox.settings_change import (
+    LOCK_NAME,
+    change,
+    keep_aside,
+    load_for_window,
+)
 
 COUNT = """
 import sys
@@ -95,6 +100,23 @@ def test_a_window_keeps_a_damaged_file_aside_says_so_and_starts(text):
     assert str(aside) in loaded.said
     assert change(renamed("ann")).operator == "ann"
     assert load_for_window().said == ""
+
+
+def test_a_damaged_file_is_kept_aside_on_request_with_what_is_in_force_in_its_place():
+    keep('{"row_height": 31}')
+    aside = keep_aside(Settings(operator="ann"))
+    assert aside is not None
+    assert aside.read_text() == '{"row_height": 31}'
+    assert load().operator == "ann"
+    assert keep_aside(Settings()) is None
+    assert load().operator == "ann"
+
+
+def test_what_a_later_version_wrote_is_not_kept_aside():
+    keep('{"v": 2}')
+    with pytest.raises(LineclearError, match="later version"):
+        keep_aside()
+    assert settings_path().read_text() == '{"v": 2}'
 
 
 def test_a_file_of_a_later_version_is_left_alone():

@@ -334,6 +334,30 @@ async def test_a_file_damaged_meanwhile_is_said_and_what_held_goes_on(window, un
     await until(lambda: not window.desk.strip.isVisible(), "the strip's end")
 
 
+@pytest.mark.parametrize("where", ["settingsFileAside", "keepAside"])
+async def test_a_file_damaged_meanwhile_is_kept_aside_on_request(window, until, where):
+    settings_change.change(lambda now: now.model_copy(update={"operator": "ann"}))
+    await until(lambda: window._bridge.settings.operator == "ann", "the setting")
+    damaged = '{"v":1,"operator":"ann","row_height":31}'
+    settings_path().write_text(damaged)
+    await until(window.desk.strip.isVisible, "the strip")
+    page = page_of(window, LOOK)
+    page.rows.press(40)
+    way_out = window.desk.window.way_out
+    await until(way_out.isVisible, "the way out")
+    (way_out if where == "keepAside" else named(window, where)).click()
+    await until(lambda: "is kept as" in window.desk.strip.label.text(), "where it is kept")
+    (aside,) = settings_path().parent.glob("settings.json.damaged-*")
+    assert str(aside) in window.desk.strip.label.text()
+    assert aside.read_text() == damaged
+    assert not way_out.isVisible()
+    assert not window.desk.window.told.isVisible()
+    assert not named(window, "settingsFileAside").isVisible()
+    page.rows.press(40)
+    await until(lambda: window.table.row_height == 40, "the change")
+    assert json.loads(settings_path().read_text())["operator"] == "ann"
+
+
 async def test_a_damaged_file_is_kept_aside_at_the_start_and_said(qapp, until):
     settings_path().parent.mkdir(parents=True)
     settings_path().write_text('{"operator": "ann", "operator": "bob"}')

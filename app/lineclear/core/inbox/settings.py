@@ -204,21 +204,23 @@ def read_raw(path: Path) -> bytes | None:
         ) from why
 
 
-def _damaged(path: Path, why: str) -> SettingsDamaged:
-    return SettingsDamaged(path, why)
+def _damaged(path: Path, why: str, *, newer: bool = False) -> SettingsDamaged:
+    return SettingsDamaged(path, why, newer=newer)
 
 
 class SettingsDamaged(LineclearError):
     """A settings file that cannot be understood; `why` is the reason alone."""
 
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(
-            f"The settings in {visible_line(str(path))} cannot be understood: {why}."
-            " Mend the file or move it away.",
-            code="settings_damaged",
+    def __init__(self, path: Path, why: str, *, newer: bool = False) -> None:
+        told = f"The settings in {visible_line(str(path))} cannot be understood: {why}."
+        help_ = (
+            "Use the later version."
+            if newer
+            else "Mend the file, or keep it aside and begin anew: `lineclear config keep-aside`."
         )
+        super().__init__(f"{told} {help_}", code="settings_damaged")
         self.why = why
-        self.newer = False
+        self.newer = newer
         """A later version of this program wrote it: it is sound, and not ours to move."""
 
 
@@ -230,9 +232,8 @@ def parse(raw: bytes, path: Path) -> Settings:
         raise _damaged(path, why.sentence.rstrip(".")) from why
     version = document.get("v", VERSION)
     if isinstance(version, int) and version > VERSION:
-        newer = _damaged(path, f"it is of version {version}, this program knows {VERSION}")
-        newer.newer = True
-        raise newer
+        told = f"it is of version {version}, this program knows {VERSION}"
+        raise _damaged(path, told, newer=True)
     try:
         settings = Settings.model_validate_json(raw, strict=True)
     except ValidationError as why:

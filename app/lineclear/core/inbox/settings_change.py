@@ -89,20 +89,54 @@ def load_for_window(folder: Path | None = None) -> Loaded:
         return Loaded(Settings(), f"{why.sentence} {_(_UNTOUCHED)}")
 
 
-_UNTOUCHED = marked("The file is left alone, defaults are used, and no change is kept.")
+def keep_aside(instead: Settings | None = None, folder: Path | None = None) -> Path | None:
+    """Keep a file that cannot be understood under another name, and write INSTEAD in its place.
+
+    Nothing is ever deleted. Gives where it is kept; None: the file can be understood, or is not
+    there, and stays as it is. Raises LineclearError (`settings_damaged` for what only a later
+    version understands, `settings_busy`, `settings_unreadable`, `settings_unwritable`) and
+    NotConfirmed.
+    """
+    path = settings_file.settings_path(folder)
+    with _alone(path):
+        try:
+            settings_file.load(folder)
+        except SettingsDamaged as why:
+            if why.newer:
+                raise
+        else:
+            return None
+        try:
+            aside = _renamed(path)
+        except OSError as why:
+            raise LineclearError(
+                f"{visible_line(str(path))} could not be moved aside: {why.strerror}.",
+                code="settings_unwritable",
+            ) from why
+        if instead is not None:
+            settings_file.write_raw(settings_file.encoded(instead, path), path)
+        return aside
 
 
-def _set_aside(path: Path, told: str) -> Loaded:
+def _renamed(path: Path) -> Path:
     # The file itself: a symlink to it stays, and what is saved next goes where it pointed.
     real = Path(os.path.realpath(path))
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = real.with_name(f"{real.name}.damaged-{stamp}")
+    os.rename(real, aside)
+    return aside
+
+
+_UNTOUCHED = marked("The file is left alone, defaults are used, and no change is kept.")
+
+
+def _set_aside(path: Path, told: str) -> Loaded:
     try:
         with _alone(path):
             # Somebody may have mended it since.
             with contextlib.suppress(LineclearError):
                 return Loaded(settings_file.load(path.parent))
-            os.rename(real, aside)
+            aside = _renamed(path)
     except (OSError, LineclearError):
         return Loaded(
             Settings(),

@@ -151,6 +151,7 @@ class Strip(QFrame):
     def __init__(self, text: str, name: str, *buttons: tuple[str, str, Callable[[], None]]) -> None:
         super().__init__()
         self.calm: Callable[[], bool] = lambda: True
+        self._buttons: dict[str, QPushButton] = {}
         self._later = QTimer(self)
         self._later.setInterval(CALM_AGAIN_MS)
         self._later.timeout.connect(lambda: self.setVisible(True))
@@ -169,6 +170,11 @@ class Strip(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(act)
             line.addWidget(button)
+            self._buttons[button_name] = button
+
+    def button(self, name: str) -> QPushButton:
+        """Give the button of this name."""
+        return self._buttons[name]
 
     def setVisible(self, visible: bool) -> None:  # noqa: N802
         """Come as soon as it is calm; go at once."""

@@ -7,12 +7,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtWidgets import QMenu, QWidget
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import quiet_hours
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.settings import Settings, SettingsDamaged, settings_path
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
@@ -35,7 +36,7 @@ from lineclear.ui.settings.history import HistoryPage
 from lineclear.ui.settings.keys import KeysPage
 from lineclear.ui.settings.look import LookPage
 from lineclear.ui.settings.proposal_offer import ProposalOffer
-from lineclear.ui.settings.window import SettingsWindow
+from lineclear.ui.settings.window import KEEP_ASIDE, SettingsWindow
 from lineclear.ui.tasks import Tasks
 
 GENERAL, FOLDERS, COMMANDS, KEYS, LOOK, HISTORY = (
@@ -73,7 +74,12 @@ class SettingsDesk(QObject):
         self._wrong_since = False
         """The file was damaged while this window was open."""
         self.window: SettingsWindow | None = None
-        self.strip = Strip("", "settingsFile", ("settingsFileRead", _("OK"), self._read))
+        self.strip = Strip(
+            "",
+            "settingsFile",
+            ("settingsFileAside", KEEP_ASIDE, self.keep_aside),
+            ("settingsFileRead", _("OK"), self._read),
+        )
         self.strip.hide()
         self.proposals = ProposalOffer(window, bridge, tasks, self.change)
         self.following = Following(tasks, self._written, self)
@@ -155,6 +161,7 @@ class SettingsDesk(QObject):
             ),
             self._parent,
         )
+        window.way_out.clicked.connect(self.keep_aside)
         steps = FirstSteps(window, self._bridge, self._tasks)
         steps.failed.connect(window.say)
         steps.too_wide.connect(folders.ask_of_wide)
@@ -183,6 +190,8 @@ class SettingsDesk(QObject):
     async def _carry_out(self, edit: Edit) -> None:
         try:
             await self._bridge.change_settings(edit)
+        except SettingsDamaged as why:
+            self.tell(_damaged(why), way_out=not why.newer)
         except LineclearError as why:
             self.tell(why.sentence)
         else:
@@ -191,12 +200,15 @@ class SettingsDesk(QObject):
             # Also what was not changed stands there as it is.
             self.window.show_settings(self._bridge.settings)
 
-    def tell(self, told: str) -> None:
-        """Say why something was not done, where the operator looks; "" for nothing."""
+    def tell(self, told: str, *, way_out: bool = False) -> None:
+        """Say why something was not done, where the operator looks; "" for nothing.
+
+        WAY_OUT: the file is damaged, and may be kept aside.
+        """
         if self.window is not None and self.window.isVisible():
-            self.window.say(told)
+            self.window.say(told, way_out=way_out)
         elif told:
-            self._say_of_file(told)
+            self._say_of_file(told, way_out=way_out)
 
     def _changed(self, settings: Settings) -> None:
         self._apply(settings)
@@ -219,10 +231,12 @@ class SettingsDesk(QObject):
             await self._bridge.take_settings()
         except LineclearError as why:
             self._wrong_since = True
+            told = _damaged(why) if isinstance(why, SettingsDamaged) else why.sentence
             self._say_of_file(
                 _("{sentence} Until then what was set before stays in force.").format(
-                    sentence=why.sentence
-                )
+                    sentence=told
+                ),
+                way_out=isinstance(why, SettingsDamaged) and not why.newer,
             )
         else:
             # What was said of the file at the start stays until it is read.
@@ -230,8 +244,27 @@ class SettingsDesk(QObject):
                 self._say_of_file("")
             self._wrong_since = False
 
-    def _say_of_file(self, told: str) -> None:
+    def keep_aside(self) -> None:
+        """Keep a damaged file aside, with what is in force in its place."""
+        self._tasks.start(self._keep_aside(), name=_("keep the settings aside"))
+
+    async def _keep_aside(self) -> None:
+        try:
+            aside = await self._bridge.keep_settings_aside()
+        except LineclearError as why:
+            self.tell(why.sentence)
+            return
+        self._wrong_since = False
+        kept = _("The damaged file is kept as {path}. What was set before is saved again.")
+        told = "" if aside is None else kept.format(path=visible_line(str(aside)))
+        self._say_of_file(told)
+        if self.window is not None:
+            self.window.say("")
+            self.window.show_settings(self._bridge.settings)
+
+    def _say_of_file(self, told: str, *, way_out: bool = False) -> None:
         self.strip.label.setText(told)
+        self.strip.button("settingsFileAside").setVisible(way_out)
         self.strip.setVisible(bool(told))
 
     def _read(self) -> None:
@@ -269,3 +302,11 @@ class SettingsDesk(QObject):
         page = None if self.window is None else self.window.pages[FOLDERS]
         if isinstance(page, FoldersPage) and path in page.cards:
             page.cards[path].ask_removal(on=True)
+
+
+def _damaged(why: SettingsDamaged) -> str:
+    told = _("The settings in {path} cannot be understood: {why}.").format(
+        path=visible_line(str(settings_path())), why=why.why
+    )
+    wanted = _("Use the later version.") if why.newer else _("Mend the file, or keep it aside.")
+    return f"{told} {wanted}"

@@ -24,11 +24,13 @@ from lineclear.ui.frame.bars import separator
 from lineclear.ui.frame.sidebar import Entry, EntryDelegate, EntryModel
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.folders import FoldersPage
-from lineclear.ui.settings.form import Page
+from lineclear.ui.settings.form import Page, button
 
 LIST_WIDTH = 176
 LIST_MOST = 260
 WIDEST = 1040
+KEEP_ASIDE = _("Keep it aside and go on")
+"""What is offered where the file cannot be understood."""
 
 
 class SettingsWindow(QWidget):
@@ -65,6 +67,8 @@ class SettingsWindow(QWidget):
         self.told.setProperty("banner", "stop")
         self.told.setProperty("tone", "stop")
         self.told.hide()
+        self.way_out = button(KEEP_ASIDE, "keepAside")
+        self.way_out.hide()
         self._lay_out()
         self.list.selectionModel().currentChanged.connect(self._turned)
         self.list.setCurrentIndex(self._names.index(0))
@@ -88,6 +92,7 @@ class SettingsWindow(QWidget):
         right.setSpacing(0)
         right.addWidget(self.stack, 1)
         right.addWidget(self.told)
+        right.addWidget(self.way_out, 0, Qt.AlignmentFlag.AlignLeft)
         edge = separator()
         edge.setObjectName("settingsEdge")
         box = QHBoxLayout(self)
@@ -122,7 +127,8 @@ class SettingsWindow(QWidget):
         for page in self.pages.values():
             page.show_settings(settings)
 
-    def say(self, told: str) -> None:
-        """Say why something was not changed; "" for nothing."""
+    def say(self, told: str, *, way_out: bool = False) -> None:
+        """Say why something was not changed, "" for nothing; WAY_OUT: the file is damaged."""
+        self.way_out.setVisible(way_out)
         self.told.setText(told)
         self.told.setVisible(bool(told))
