@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -65,6 +65,21 @@ def is_held_back(row: Row) -> bool:
 def same_call(one: Row, other: Row) -> bool:
     """Tell whether two rows are one call: who answered it knew that it stands twice."""
     return one.likeness is not None and one.likeness == other.likeness
+
+
+def closed_last(closed: Sequence[Row]) -> list[Row]:
+    """Give of CLOSED, the oldest first, the last one and the other calls of its checkpoint.
+
+    They end together. Of each call only its last attempt counts.
+    """
+    if not closed:
+        return []
+    last = closed[-1]
+    of_each = {row.item: row for row in closed if row.sha256 == last.sha256}
+    kept = {id(row) for row in of_each.values() if row.outcome != "withdrawn"} | {id(last)}
+    if last.sha256 is None:
+        return [last]
+    return [row for row in closed if id(row) in kept]
 
 
 def beside_others(calls: list[Call]) -> list[Call]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.answered import answered
-from lineclear.core.inbox.beside import beside_others
+from lineclear.core.inbox.beside import beside_others, closed_last
 from lineclear.core.inbox.cautions import OLD_AFTER
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
@@ -313,7 +313,8 @@ class StoreReader:
         tools = (decided_tool(row.outcome, row.tool) for row in closed)
         read.used_tools = frozenset(tool for tool in tools if tool is not None)
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
-        yield from closed if self.every_closed else closed[-1:]
+        # The calls of one checkpoint end together.
+        yield from closed if self.every_closed else closed_last(closed)
 
     def _foreign_call(self, store: Store, look: Look, row: Row) -> Call:
         """Read one call of a foreign store, and of its siblings no more than it depends on."""
