@@ -336,7 +336,8 @@ async def test_a_run_suspended_at_a_node_goes_on_right_after_it(echo, store_path
         kept = read_checkpoint(file.read_bytes())
         assert kept.position is not None
         assert kept.position.suspended == f"told to suspend at {node}"
-        assert kept.resumable or node == COMPLETE
+        assert kept.resumable
+        assert kept.unfinished
         await run.close()
         # As another process would go on with it.
         run = executor(agent, echo, handler, store=store_path)
@@ -345,6 +346,11 @@ async def test_a_run_suspended_at_a_node_goes_on_right_after_it(echo, store_path
     # The model was asked once for each of its answers.
     assert [len(seen) for seen in agent.seen] == [0, 2, 3]
     assert stops == {START: 1, VALIDATE: 1, COMPLETE: 1}.get(node, 3)
+    # It has ended, and nobody finds it again.
+    assert await handler.kept_runs() == []
+    (file,) = store_path.glob("*.checkpoint.json")
+    assert not read_checkpoint(file.read_bytes()).unfinished
+    assert await run.resume() is None
     await run.close()
 
 

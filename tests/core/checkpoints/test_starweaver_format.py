@@ -285,6 +285,15 @@ def test_a_suspended_run_is_resumable_unless_it_is_over(status: str, resumable: 
     assert checkpoint.position.suspended == "the operator said so"
 
 
+def test_a_run_suspended_at_its_very_end_has_yet_to_end():
+    document = state_document(status="completed")
+    ended = read(document, node="run_complete")
+    assert (ended.resumable, ended.unfinished) == (False, False)
+    metadata = {"lineclear": {"suspended": "look at the answer first"}}
+    stopped = read(document, node="run_complete", metadata=metadata)
+    assert (stopped.resumable, stopped.unfinished) == (True, True)
+
+
 def test_a_suspended_run_with_calls_waits_for_them():
     checkpoint = read(waiting_state(), metadata={"lineclear": {"suspended": "approval"}})
     assert len(checkpoint.calls) == 1

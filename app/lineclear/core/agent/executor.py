@@ -38,8 +38,10 @@ class AgentExecutor:
         tools: callables or `Tool`s by the names that the model uses.
         approval: who is asked before each tool: a handler (`ToolCall` → Allow, Deny, Modify), or
             INBOX. Default: INBOX with a FileResumeStore, else nobody.
-        store: where a pending call is kept; a path is a FileResumeStore. With that a call runs at
-            most once, and another process can go on with the run.
+        store: where a pending call is kept; a path is a FileResumeStore. With that another process
+            can go on with the run, and no call is run twice, other than one that asks nobody in a
+            round of which nothing was kept: the model, asked again, may want it again. A
+            FileCheckpointHandler keeps those too.
         hooks: may change, reject or skip a call before anybody is asked.
         policy: refuses calls that must never be made, also as an operator modified them.
         budget: iterations, tool calls, tokens; a denied call uses none.

@@ -25,6 +25,7 @@ from lineclear.core.checkpoints.ours import as_written, block_of, reported
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.starweaver.checkpoint import (
     AgentCheckpoint,
+    AgentExecutionNode,
 )
 from lineclear.core.checkpoints.starweaver.hitl import (
     RESULTS,
@@ -100,8 +101,8 @@ class Starweaver(Format):
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
             # No status tells a run that goes on from one whose process died.
-            resumable=not calls and state.status not in _OVER,
-            unfinished=state.status not in _OVER,
+            resumable=not calls and _goes_on(checkpoint),
+            unfinished=_goes_on(checkpoint),
             warnings=_document_warnings(checkpoint),
         )
 
@@ -193,6 +194,13 @@ class Starweaver(Format):
         """Give the complete `AgentHitlResults`; raises AgentHitlError, Unreadable."""
         state = AgentCheckpoint.from_document(checkpoint.document).state
         return hitl_results(state, decisions).document()
+
+
+def _goes_on(checkpoint: AgentCheckpoint) -> bool:
+    """Tell whether a run is to be taken up again; suspended at its very end it has yet to end."""
+    return checkpoint.state.status not in _OVER or (
+        checkpoint.node is AgentExecutionNode.RUN_COMPLETE and checkpoint.suspended is not None
+    )
 
 
 def _result(call: PendingCall, answer: Json, text: str) -> Json:
