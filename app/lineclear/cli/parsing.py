@@ -270,9 +270,10 @@ def _agents(commands: Commands[Parser]) -> None:
         "--despite",
         action="append",
         default=[],
-        choices=["may_be_running", "handed_over_before", "unread_beside"],
+        choices=["may_be_running", "handed_over_before", "resumed_before", "unread_beside"],
         help="may_be_running: you know that nothing runs, which a file alone cannot tell;"
         " handed_over_before: you know that the same call did not run;"
+        " resumed_before: what the run did, resumed from another folder, may be done again;"
         " unread_beside: you know that no call of the run waits in the file that cannot be read",
     )
     demo = _add(
@@ -467,6 +468,7 @@ def _internal(commands: Commands[Parser]) -> None:
     claimed = commands.add_parser("run-claimed")
     claimed.add_argument("store")
     claimed.add_argument("aid")
+    claimed.add_argument("--source", dest="sources", action="append")
     claimed.add_argument("--debug", action="store_true")
     logged = commands.add_parser("run-logged")
     logged.add_argument("argv", nargs=argparse.REMAINDER)

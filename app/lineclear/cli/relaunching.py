@@ -7,18 +7,22 @@ import os
 from pathlib import Path
 
 from lineclear.cli.exits import Exit
-from lineclear.cli.selection import detail_of
+from lineclear.cli.selection import detail_of, folders_of, looking_into, settings_for
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox import launch
 from lineclear.core.inbox.rows import path_text
-from lineclear.core.inbox.settings import load
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Start the configured resume command of a call's agent, detached."""
     settings, detail = detail_of(options)
-    launched = launch.relaunch(detail, settings, despite=frozenset(options.despite))
+    launched = launch.relaunch(
+        detail,
+        looking_into(settings),
+        despite=frozenset(options.despite),
+        beside=folders_of(options),
+    )
     if options.json:
         terminal.json(
             {
@@ -40,4 +44,5 @@ def run_claimed(options: argparse.Namespace, terminal: Terminal) -> int:
     """Claim, start, run, wait, and record how it ended; the started program's output is ours."""
     terminal.flush()
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
-    return launch.run_claimed(store, options.aid, load())
+    settings = looking_into(settings_for(options))
+    return launch.run_claimed(store, options.aid, settings)

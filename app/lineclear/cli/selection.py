@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending
 from lineclear.core.inbox import scan
+from lineclear.core.inbox.everywhere import every_folder, row_in
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.settings import Settings, SourceSetting, load
 
@@ -23,12 +25,24 @@ def settings_for(options: argparse.Namespace) -> Settings:
 
 def folders_of(options: argparse.Namespace) -> tuple[Path, ...]:
     """Give the `--source` folders; raises LineclearError (`source_missing`)."""
-    folders = [Path(os.path.abspath(folder)) for folder in options.sources or ()]  # noqa: PTH100
+    folders = [_absolute(folder) for folder in options.sources or ()]
     for folder in folders:
         if not folder.is_dir():
             raise LineclearError(f"{folder} is no folder.", code="source_missing")
     # One folder named twice would give each of its calls twice.
     return tuple(dict.fromkeys(folders))
+
+
+def _absolute(folder: str) -> Path:
+    path = os.path.abspath(folder)  # noqa: PTH100
+    # POSIX keeps two slashes at its head, which name nothing else on the systems that we run on.
+    return Path(f"/{path.lstrip('/')}" if path.startswith("//") else path)
+
+
+def looking_into(settings: Settings) -> Settings:
+    """Give settings whose sources are the configured ones too, beside those that were given."""
+    sources = (*settings.sources, *load().sources)
+    return settings.model_copy(update={"sources": every_folder(sources)})
 
 
 def rows_of(settings: Settings, *, every_closed: bool = False) -> list[Row]:
@@ -58,9 +72,17 @@ def _beside_all_watched(settings: Settings, row: Row) -> Row:
 
     A copy that was answered there, or an open call of its run, counts wherever one looks.
     """
-    given = {source.path for source in settings.sources}
-    others = [one for one in load().sources if not one.paused and one.path not in given]
-    if not others:
+    watched = looking_into(settings)
+    found = row_in(scan.scan_once(watched, watched.sources), row.id, row.store)
+    if found is None:
         return row
-    rows = scan.scan_once(settings, (*settings.sources, *others))
-    return next((one for one in rows if (one.id, one.store) == (row.id, row.store)), row)
+    # The paths stay as they were given.
+    return replace(
+        row,
+        warnings=found.warnings,
+        answered=found.answered,
+        resumed=found.resumed,
+        elsewhere=found.elsewhere,
+        reason_code=found.reason_code,
+        reason=found.reason,
+    )

@@ -17,6 +17,7 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.checkpoints.warnings import Level
+from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
 from lineclear.core.inbox.rows import Detail, Row, Unread, path_text, row_json
 from lineclear.core.ledger.records import format_instant
@@ -132,6 +133,10 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
     if row.answered is not None:
         before = told_shortly(row.answered, here=row.store)
         terminal.say("Before     ", Styled(visible_line(f"answered {before}"), "care"))
+    if row.resumed is not None:
+        terminal.say(
+            "Before     ", Styled(visible_line(f"resumed {resumed.told(row.resumed)}"), "care")
+        )
     _print_call(detail, terminal)
     _print_file(detail, terminal)
 

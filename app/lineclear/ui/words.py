@@ -9,7 +9,8 @@ from pathlib import Path
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
-from lineclear.core.inbox.rows import Answered, Row
+from lineclear.core.inbox.cautions import RESUMED_BEFORE
+from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.secrets import mask_for_record, masked_text
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
@@ -211,6 +212,8 @@ def warning(code: str, *, run: bool = False) -> str:
 
 def warning_about(row: Row, code: str) -> str:
     """A warning's sentence, with where and by whom the same call was answered before."""
+    if code == RESUMED_BEFORE and row.resumed is not None:
+        return f"{warning(code)} {resumed_before(row.resumed)}"
     before = row.answered
     if before is None or before.code != code:
         return warning(code, run=row.tool is None)
@@ -224,6 +227,13 @@ def answered_before(before: Answered) -> str:
         verdict=verdict_word(before.decision),
         who=name(before.decision.by.name),
         time=local_time(before.decision.at),
+    )
+
+
+def resumed_before(before: Resumed) -> str:
+    """Where and when a run was resumed."""
+    return _("Resumed before in {folder} at {time}.").format(
+        folder=place(before.store), time=local_time(before.at)
     )
 
 

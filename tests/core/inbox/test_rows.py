@@ -54,6 +54,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "expires_at": None,
         "decision": None,
         "answered_before": None,
+        "resumed_before": None,
     }
 
 

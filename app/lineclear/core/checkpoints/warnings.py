@@ -54,6 +54,9 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "handed_over_before": marked(
             "An earlier answer to this call was handed over; it may have run."
         ),
+        "resumed_before": marked(
+            "Its run was resumed in another folder before; what that did may be done again."
+        ),
         "unread_beside": marked(
             "A file beside it cannot be read: a call of its run may wait there."
         ),

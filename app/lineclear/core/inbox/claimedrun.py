@@ -15,16 +15,19 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
-from lineclear.core.inbox.rows import Detail, path_text
+from lineclear.core.inbox.everywhere import look_everywhere
+from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
     refuse_elsewhere,
+    refuse_going_elsewhere,
     refuse_lapsed,
     refuse_open,
     rows_beside,
     word_for,
 )
+from lineclear.core.inbox.turn import turn_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
@@ -64,9 +67,9 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         if setting is None:
             raise no_command(agent, store)
         with working(opened) as held:
-            command = _Command(opened, setting, held)
-            refuse_elsewhere(shown, settings)
-            with starting(opened):
+            with turn_of(shown), starting(opened):
+                command = _Command(opened, setting, held, look_everywhere(store, settings))
+                refuse_going_elsewhere(shown, command.seen)
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)
 
@@ -78,6 +81,8 @@ class _Command:
     store: Store
     setting: LaunchSetting
     held: AgentLock | None
+    seen: Sequence[Row]
+    """What all folders hold, as it stands in the turn of the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +102,12 @@ def _start(command: _Command, shown: Shown) -> _Started:
     return _start_one(command, shown)
 
 
-def _look_again(store: Store, aid: str, calls: Sequence[Shown]) -> None:
+def _look_again(command: _Command, aid: str, calls: Sequence[Shown]) -> None:
     """Raise Refusal for what came since the relaunch of AID began: CALLS are to be handed over."""
+    store = command.store
     rows = rows_beside(store)
     launches = store.known_records(None, aid).launches
-    words = [launch.despite for launch in launches if _goes_on(launch)]
+    despite = frozenset(code for one in launches if _goes_on(one) for code in one.despite)
     for call in calls:
         row = next((one for one in rows if one.id == call.aid), None)
         if row is None:
@@ -109,13 +115,14 @@ def _look_again(store: Store, aid: str, calls: Sequence[Shown]) -> None:
         refuse_lapsed(row)
         refuse_open(row)
         refuse_beside_running(row, rows)
-        word_for(row, frozenset(code for word in words for code in word))
+        word_for(row, despite)
+        refuse_elsewhere(call, command.seen, despite)
 
 
 def _start_one(command: _Command, shown: Shown) -> _Started:
     store = command.store
     verified = _verified(store, shown)
-    _look_again(store, shown.aid, (shown,))
+    _look_again(command, shown.aid, (shown,))
     claimed = foreign.claim(store, shown)
     try:
         if not _win(store, shown, verified):
@@ -144,7 +151,7 @@ def _start_together(command: _Command, shown: Shown) -> _Started:
                 refuse_lapsed(row)
         raise Refusal("Not every call of this run is decided yet.", code="held")
     verified = [(call, _verified(store, call)) for call in ready.calls]
-    _look_again(store, shown.aid, ready.calls)
+    _look_again(command, shown.aid, ready.calls)
     claimed = foreign.claim(store, shown)
     started = _win_together(store, verified)
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
@@ -199,7 +206,7 @@ def _start_run(command: _Command, shown: Shown) -> _Started:
     ours = next((one for one in launches if _runs_on_word(one)), None)
     if ours is None:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
-    _look_again(store, shown.aid, (shown,))
+    _look_again(command, shown.aid, (shown,))
     claimed = foreign.claim(store, shown)
     _refuse_second(won=begin_resumed(store, shown, ours))
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)

@@ -13,6 +13,7 @@ from lineclear.core.inbox.answered import asks, with_answered
 from lineclear.core.inbox.beside import is_held_back, resumes_by_call
 from lineclear.core.inbox.cautions import UNREAD_BESIDE
 from lineclear.core.inbox.kinship import held_elsewhere
+from lineclear.core.inbox.resumed import with_resumed
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.settings import Settings
@@ -22,6 +23,7 @@ from lineclear.core.ledger import handover, lock, outcome
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.records import Launch
+from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
 _TOLD_BY_OTHERS = frozenset({"twin", "first_time", "writable_by_others"})
@@ -79,6 +81,8 @@ def _as_last_seen(fresh: Row, row: Row) -> Row:
         fresh = replace(fresh, reason_code=row.reason_code, reason=row.reason)
     if row.answered is not None and asks(fresh):
         fresh = with_answered(fresh, row.answered)
+    if row.resumed is not None and fresh.state is State.RESUMABLE:
+        fresh = with_resumed(fresh, row.resumed)
     return fresh
 
 

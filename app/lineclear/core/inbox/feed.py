@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.kinship import Kinship
-from lineclear.core.inbox.rows import Answered, Row
+from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.ledger.state import State
 
@@ -77,6 +77,7 @@ class Feed:
 
     _stores: dict[Path, dict[str, Row]] = field(default_factory=dict)
     _answered: dict[Path, tuple[Answered, ...]] = field(default_factory=dict)
+    _resumed: dict[Path, tuple[Resumed, ...]] = field(default_factory=dict)
     _kin: Kinship = field(default_factory=Kinship)
     _found: dict[str, dict[Path, Row]] = field(default_factory=dict)
     """Rows as scanned, by id and store: an id is in two stores only when somebody copied it."""
@@ -108,6 +109,9 @@ class Feed:
         self._kin.answered(scanned.store, self._answered.pop(scanned.store, ()), scanned.answered)
         if scanned.answered:
             self._answered[scanned.store] = scanned.answered
+        self._kin.resumed(scanned.store, self._resumed.pop(scanned.store, ()), scanned.resumed)
+        if scanned.resumed:
+            self._resumed[scanned.store] = scanned.resumed
         for row_id in before.keys() - now.keys():
             self._kin.drop(scanned.store, before[row_id])
             places = self._found[row_id]

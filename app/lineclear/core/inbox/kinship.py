@@ -23,7 +23,9 @@ from lineclear.core.inbox.beside import (
     same_call,
     with_reason,
 )
-from lineclear.core.inbox.rows import Answered, Elsewhere, Row, path_text
+from lineclear.core.inbox.resumed import with_resumed
+from lineclear.core.inbox.rows import Answered, Elsewhere, Resumed, Row, path_text
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 
 GOES_ON: Final = "alive"
@@ -63,15 +65,17 @@ class Kinship:
     _requests: _Rows = field(default_factory=_Rows)
     """Calls that are open, by the run that they name."""
     _going: _Rows = field(default_factory=_Rows)
-    """What was started and runs, by run."""
+    """What goes on, by run: it was started, or its agent's process lives."""
     _waiting: _Rows = field(default_factory=_Rows)
     """What a run can be resumed from, by run."""
     _asking: dict[Likeness, set[str]] = field(default_factory=dict)
     _answers: dict[Likeness, dict[tuple[Path, str], Answered]] = field(default_factory=dict)
     _ordered: dict[Likeness, list[Answered]] = field(default_factory=dict)
     """Answers that were put in order, those that count most first."""
+    _resumed: dict[str, dict[tuple[Path, str], Resumed]] = field(default_factory=dict)
+    """What was resumed and goes on no more, by run."""
     _changed_runs: dict[str, set[Path]] = field(default_factory=dict)
-    """Stores in which what holds runs back changed, by run."""
+    """Stores in which what rows elsewhere say of a run changed, by run."""
     _changed_calls: set[Likeness] = field(default_factory=set)
 
     def put(self, place: Path, row: Row) -> None:
@@ -112,6 +116,20 @@ class Kinship:
             self._answers.setdefault(one.likeness, {})[place, one.id] = one
             self._changed_calls.add(one.likeness)
 
+    def resumed(self, place: Path, before: tuple[Resumed, ...], now: tuple[Resumed, ...]) -> None:
+        """Take what was resumed in a store, in place of what was known of it."""
+        if before == now:
+            return
+        for one in before:
+            known = self._resumed.get(one.run, {})
+            known.pop((place, one.id), None)
+            if not known:
+                self._resumed.pop(one.run, None)
+            self._changed_runs.setdefault(one.run, set()).add(place)
+        for one in now:
+            self._resumed.setdefault(one.run, {})[place, one.id] = one
+            self._changed_runs.setdefault(one.run, set()).add(place)
+
     def touched(self) -> set[str]:
         """Give the ids of rows that may be marked otherwise now, once."""
         touched: set[str] = set()
@@ -133,6 +151,9 @@ class Kinship:
             why = self._held_back(place, row, run)
             if why is not None:
                 row = held_elsewhere(row, why)
+            earlier = self._resumed_elsewhere(place, run)
+            if earlier is not None and row.state is State.RESUMABLE:
+                row = with_resumed(row, earlier)
         if row.likeness is not None and asks(row):
             before = next(
                 (one for one in self._in_order(row.likeness) if counts_for(one, row)), None
@@ -145,7 +166,7 @@ class Kinship:
         run = run_of(row)
         if is_open_request(row) and row.state is not State.UNREADABLE:
             yield self._requests, spelled(row.run) if run is None else run
-        if run and row.state is State.RUNNING and row.started_at is not None:
+        if run and goes_on(row):
             yield self._going, run
         if run and _is_waiting(row):
             yield self._waiting, run
@@ -157,13 +178,14 @@ class Kinship:
             self._ordered[likeness] = ordered
         return ordered or []
 
+    def _resumed_elsewhere(self, place: Path, run: str) -> Resumed | None:
+        known = self._resumed.get(run, {})
+        outside = (one for (store, _), one in known.items() if store != place)
+        return max(outside, key=lambda one: one.at, default=None)
+
     def _held_back(self, place: Path, row: Row, run: str) -> Elsewhere | None:
         for going in self._going.outside(run, place):
-            return Elsewhere(
-                GOES_ON,
-                f"Its run goes on already, since {going.id[:8]} of the same run was started in"
-                f" {path_text(going.store)}.",
-            )
+            return Elsewhere(GOES_ON, _goes_on_there(going))
         for request in self._requests.outside(run, place):
             if row.state is State.RESUMABLE or (
                 run_of(request) == run and is_unsettled(request) and not same_call(request, row)
@@ -175,6 +197,22 @@ class Kinship:
 def held_elsewhere(row: Row, why: Elsewhere) -> Row:
     """Give a row whose run must not go on because of another folder; it says so."""
     return replace(with_reason(row, why.sentence, code=why.code), elsewhere=why)
+
+
+def goes_on(row: Row) -> bool:
+    """Tell whether the run of a row is known to go on: by a start, or by its agent's lock."""
+    if row.state is not State.RUNNING:
+        return False
+    return row.started_at is not None or row.process in (Process.ALIVE, Process.ELSEWHERE)
+
+
+def _goes_on_there(going: Row) -> str:
+    where = path_text(going.store)
+    if going.started_at is not None:
+        return (
+            f"Its run goes on already, since {going.id[:8]} of the same run was started in {where}."
+        )
+    return f"Its run goes on already, since its agent's process lives in {where}."
 
 
 def _is_waiting(row: Row) -> bool:

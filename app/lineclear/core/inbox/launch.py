@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -19,17 +19,21 @@ from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
 from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
 from lineclear.core.inbox.deciding import operator
+from lineclear.core.inbox.everywhere import look_everywhere
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
+    refuse_elsewhere,
     refuse_open,
     refuse_unless_resumable,
     rows_beside,
     word_for,
 )
+from lineclear.core.inbox.turn import turn_of
 from lineclear.core.ledger import lock, oserrors
+from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import (
@@ -76,7 +80,11 @@ def command_for(row: Row, settings: Settings) -> LaunchSetting | None:
 
 
 def relaunch(
-    detail: Detail, settings: Settings, *, despite: frozenset[str] = frozenset()
+    detail: Detail,
+    settings: Settings,
+    *,
+    despite: frozenset[str] = frozenset(),
+    beside: Iterable[Path] = (),
 ) -> Launched:
     """Start the resume in its own session; its output goes to `launch-N.log`, 16 MiB at most.
 
@@ -84,12 +92,14 @@ def relaunch(
     `lineclear run-claimed`. A run of which nobody can tell whether it still goes on is resumed only
     where DESPITE holds `may_be_running`: the operator's word that nothing runs, which is recorded.
     So is `handed_over_before`, for a call that was approved before the same one was started, and
-    `unread_beside`, where a file cannot be read that may hold an open call of the run.
+    `unread_beside`, where a file cannot be read that may hold an open call of the run, and
+    `resumed_before`, of a run that was resumed from another folder. BESIDE are folders that are
+    looked into beside those of the saved settings, also by what is started.
     Raises Refusal: these, `no_command`, `no_program`, `alive` (the
     agent, its run or an earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`,
     `held`, `lapsed`, `clock`, `request_open` (a call of the same run is open), `gone`, `asked_anew`
-    (of a call that is not there any more), `owner`; MayHaveRun, NotConfirmed, and Unreadable when
-    the call is gone.
+    (of a call that is not there any more), `owner`, those of a turn; MayHaveRun,
+    NotConfirmed, and Unreadable when the call is gone.
     """
     fresh = read_detail(detail.row)
     row = fresh.row
@@ -109,10 +119,12 @@ def relaunch(
                 # Its program may remove or rewrite the file; what was resumed stays known.
                 store.commit("request", None, row.id, fresh.shown.raw)
             word |= _look_beside(row, rows_beside(store), despite)
-        _refuse_alive(store, row)
-        n = _next_number(store, row, fresh.launches)
-        argv = _argv(store, row, setting)
-        return _start(store, row, n, _Start(argv, setting, operator(settings), word))
+        with _own_turn(store, fresh.shown, settings, despite) as further:
+            word |= further
+            _refuse_alive(store, row)
+            n = _next_number(store, row, fresh.launches)
+            argv = _argv(store, row, setting, beside)
+            return _start(store, row, n, _Start(argv, setting, operator(settings), word))
 
 
 # --- Who may be started ------------------------------------------------------------------------
@@ -124,6 +136,21 @@ def _look_beside(row: Row, rows: list[Row], despite: frozenset[str]) -> frozense
     refuse_open(beside)
     refuse_beside_running(row, rows)
     return word_for(beside, despite)
+
+
+@contextmanager
+def _own_turn(
+    store: Store, shown: Shown | None, settings: Settings, despite: frozenset[str]
+) -> Iterator[frozenset[str]]:
+    """Have the turn of a run that an agent of ours goes on with; gives the word that it needs.
+
+    Raises Refusal for what any folder says against it. Of another program's run its worker has it.
+    """
+    if not store.native or shown is None or shown.checkpoint.position is None:
+        yield frozenset()
+        return
+    with turn_of(shown):
+        yield refuse_elsewhere(shown, look_everywhere(store.path, settings), despite)
 
 
 def _setting(row: Row, settings: Settings) -> LaunchSetting:
@@ -190,10 +217,13 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
 # --- The command -------------------------------------------------------------------------------
 
 
-def _argv(store: Store, row: Row, setting: LaunchSetting) -> tuple[str, ...]:
+def _argv(
+    store: Store, row: Row, setting: LaunchSetting, beside: Iterable[Path]
+) -> tuple[str, ...]:
     if store.native:
         return filled(setting, row.store, row.id, row.path or row.store)
-    return (*own_program(), "run-claimed", os.fspath(row.store), row.id)
+    sources = (word for folder in beside for word in ("--source", os.fspath(folder)))
+    return (*own_program(), "run-claimed", *sources, os.fspath(row.store), row.id)
 
 
 def _log_keeper() -> tuple[str, ...]:

@@ -32,6 +32,19 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """When and where a run was resumed, by what was started of it."""
+
+    run: str
+    """Its name, however it is spelled."""
+    id: str
+    store: Path
+    at: datetime
+    outcome: str | None = None
+    """How that ended; None where nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Elsewhere:
     """Why a run must not go on, because of what stands in another folder."""
 
@@ -110,6 +123,8 @@ class Row:
     """An outcome stands: shown in history, not in the queue."""
     answered: Answered | None = None
     """An earlier answer to the same call, in whatever file or folder it stood."""
+    resumed: Resumed | None = None
+    """When its run was last resumed from another folder, for a run that could be resumed here."""
     elsewhere: Elsewhere | None = None
     """What in another folder keeps its run from going on."""
     run_folder: Path | None = None
@@ -200,6 +215,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "expires_at": _instant_json(row.expires_at),
         "decision": _decision_json(row.decision),
         "answered_before": _answered_json(row.answered),
+        "resumed_before": _resumed_json(row.resumed),
     }
 
 
@@ -230,4 +246,15 @@ def _answered_json(before: Answered | None) -> dict[str, Any] | None:
         "by": before.decision.by.name,
         "at": format_instant(before.decision.at),
         "handed_over": before.code is not None,
+    }
+
+
+def _resumed_json(before: Resumed | None) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    return {
+        "id": before.id,
+        "store": path_text(before.store),
+        "at": format_instant(before.at),
+        "outcome": before.outcome,
     }

@@ -270,7 +270,7 @@ class Scanner:
             else row
             for row in read.rows
         )
-        now = StoreRows(store, rows, read.answered)
+        now = StoreRows(store, rows, read.answered, read.resumed)
         if now == self.stores.get(store, StoreRows(store)):
             return None
         self._owed.pop(store, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Answered, Row
+from lineclear.core.inbox.rows import Answered, Resumed, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +31,5 @@ class StoreRows:
     rows: tuple[Row, ...] = ()
     answered: tuple[Answered, ...] = ()
     """What was answered in it, to calls that are among the rows or over."""
+    resumed: tuple[Resumed, ...] = ()
+    """Runs that were resumed from it, and go on there no more."""

@@ -6,22 +6,24 @@ Asked when a relaunch begins, and once more by the worker just before it commits
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from lineclear.core.checkpoints.warnings import SENTENCES, sentence_of
-from lineclear.core.errors import MayHaveRun, Refusal
+from lineclear.core.errors import MayHaveRun, NothingPending, Refusal
+from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told
 from lineclear.core.inbox.beside import REQUEST_OPEN, of_run
 from lineclear.core.inbox.cautions import (
     ASK_FOR_WORD,
     HANDED_OVER,
     MAY_BE_RUNNING,
+    RESUMED_BEFORE,
     UNREAD_BESIDE,
 )
+from lineclear.core.inbox.everywhere import refuse_launched, row_in
 from lineclear.core.inbox.gone_calls import GONE
 from lineclear.core.inbox.rowbuilding import place_of
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.storeread import StoreReader
 from lineclear.core.inbox.walk import Found, stamp
@@ -31,7 +33,7 @@ from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.typed_commands import on_call
 
-_NEED_WORD = frozenset({MAY_BE_RUNNING, HANDED_OVER, UNREAD_BESIDE})
+_NEED_WORD = frozenset({MAY_BE_RUNNING, HANDED_OVER, RESUMED_BEFORE, UNREAD_BESIDE})
 
 
 def rows_beside(store: Store) -> list[Row]:
@@ -75,15 +77,25 @@ def refuse_open(row: Row) -> None:
         raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
 
 
-def refuse_elsewhere(shown: Shown, settings: Settings) -> None:
-    """Raise Refusal as `refuse_open` does for what stands in any watched folder by now."""
-    if shown.checkpoint.position is None:
-        # Its system does not say of which run it is.
-        return
-    watched = [source for source in settings.sources if not source.paused]
-    for row in scan_once(settings, watched):
-        if (row.id, row.store) == (shown.aid, shown.store) and row.elsewhere is not None:
-            raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
+def refuse_elsewhere(
+    shown: Shown, rows: Sequence[Row], despite: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Raise Refusal for what ROWS, a look at all folders, say against a start; give the word.
+
+    As `refuse_open` and `word_for` do. To hold until the start, both are done in the run's turn.
+    """
+    return word_for(refuse_going_elsewhere(shown, rows), despite)
+
+
+def refuse_going_elsewhere(shown: Shown, rows: Sequence[Row]) -> Row:
+    """Raise Refusal for what no word outweighs in another folder; give the row as ROWS have it."""
+    row = row_in(rows, shown.aid, shown.store)
+    if row is None:
+        raise NothingPending(f"Call {shown.aid[:8]} is not there any more.")
+    if row.elsewhere is not None:
+        raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
+    refuse_launched(row, rows)
+    return row
 
 
 def words_needed(row: Row) -> frozenset[str]:
@@ -101,6 +113,9 @@ def asked_for_word(row: Row, code: str) -> str:
     if code == UNREAD_BESIDE:
         why = row.reason or SENTENCES[code]
         return f"{why} Resume it only if you know that none does."
+    if code == RESUMED_BEFORE:
+        where = "" if row.resumed is None else f" Resumed before {resumed.told(row.resumed)}"
+        return f"{SENTENCES[code]}{where} Resume it only if that may be done again."
     where = "" if row.answered is None else f" {told(row.answered, here=row.store)}"
     what = sentence_of(code, run=row.tool is None)
     return f"{what}{where} Start it again only if you know that it did not."

@@ -34,6 +34,7 @@ from lineclear.core.inbox.observing import (
     projection_differs,
     waited_for,
 )
+from lineclear.core.inbox.resumed import resumed
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
     Call,
@@ -45,7 +46,7 @@ from lineclear.core.inbox.rowbuilding import (
     request_path,
     row_of,
 )
-from lineclear.core.inbox.rows import Answered, Row, path_text
+from lineclear.core.inbox.rows import Answered, Resumed, Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import attempts, endings, foreign, lock
@@ -77,6 +78,8 @@ class StoreRead:
     rows: tuple[Row, ...] = ()
     answered: tuple[Answered, ...] = ()
     """Answers to the calls that were looked at, older ones than the rows show among them."""
+    resumed: tuple[Resumed, ...] = ()
+    """Runs that were resumed from it, and go on there no more."""
     stamps: dict[str, Stamp] = field(default_factory=dict)
     """Files and folders that decide, as they were before they were read."""
     quiet: bool = True
@@ -308,6 +311,7 @@ class StoreReader:
     def _foreign_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
         every = [call.row for call in self._foreign_calls(store, look, read)]
         read.answered = _answers(every)
+        read.resumed = tuple(found for row in every if (found := resumed(row)) is not None)
         closed = [row for row in every if row.closed]
         yield from (row for row in every if not row.closed)
         tools = (decided_tool(row.outcome, row.tool) for row in closed)

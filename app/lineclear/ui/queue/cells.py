@@ -60,6 +60,7 @@ NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, 
 _CHIPS = {
     "twin": _("twin"),
     "handed_over_before": _("may have run"),
+    "resumed_before": _("resumed before"),
     "unread_beside": _("unread file"),
     "arguments_differ": _("other call"),
     "first_time": _("first time"),
