@@ -25,6 +25,7 @@ from lineclear.ui.frame.colleagues import Colleagues
 from lineclear.ui.frame.first_steps import FirstSteps
 from lineclear.ui.frame.key_list import KeyList
 from lineclear.ui.frame.keys import KeyWatch
+from lineclear.ui.frame.leaving import Leaving
 from lineclear.ui.frame.middle import Middle
 from lineclear.ui.frame.navigation import Navigation
 from lineclear.ui.frame.open_words import OpenWords
@@ -77,8 +78,6 @@ class MainWindow(QMainWindow):
         self._state = state or WindowState()
         self._demo = demo
         self._ending = False
-        self._drops = False
-        """The operator was told that quitting drops a held word."""
         self.model = QueueModel(self)
         self.model.differs = bridge.known.differing
         self.model.changed = bridge.known.changed
@@ -166,8 +165,13 @@ class MainWindow(QMainWindow):
             box.addWidget(
                 Strip(f"{DEMO} {HINT}", "demo", ("endDemo", _("End the demo"), self.quit))
             )
+        kept = self._state
+        self._leaving = Leaving(self.flow, self.together, self.status.say)
         self.closing = Closing(
-            told_tray=self._state.told_tray, told_end=self._state.told_end, parent=self
+            told_tray=kept.told_tray,
+            told_end=kept.told_end,
+            loss=self._leaving.told,
+            parent=self,
         )
         box.addWidget(self.closing.tray)
         box.addWidget(self.closing.end)
@@ -227,7 +231,6 @@ class MainWindow(QMainWindow):
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
         self.open_words = OpenWords(self.flow, self.status)
-        self.flow.holding.changed.connect(self._held_changed)
         for strip in (self.trouble, self.desk.strip):
             strip.calm = self._calm
         self.returning.wanted.connect(self.go.returned)
@@ -397,9 +400,6 @@ class MainWindow(QMainWindow):
         """Nobody is about to press something in the table: it may move."""
         return not (self.isActiveWindow() and self.model.keeps_still())
 
-    def _held_changed(self) -> None:
-        self._drops &= bool(self.flow.holding.told())
-
     def event(self, event: QEvent) -> bool:
         """Tell the flow at once when the window comes before the eyes or leaves them."""
         handled = super().event(event)
@@ -444,10 +444,10 @@ class MainWindow(QMainWindow):
             self.bring()
 
     def quit(self) -> None:
-        """End the program; a word that is not written yet is dropped at the second time only."""
-        if self.flow.holding.told() and not self._drops:
-            self._drops = True
-            self.flow.hint(_("A word of yours is not written yet. Quit again to drop it."))
+        """End the program; what is lost by it is said the first time."""
+        if self._leaving.stays():
+            if not self.on_screen():
+                self.bring()
             return
         self._end()
 

@@ -120,7 +120,7 @@ def test_names_of_agents_are_escaped_and_cut(operator):
     assert "\u202e" not in name
     assert "\n" not in name
     # Markup is the service's matter: what it says that it renders decides.
-    assert name.endswith("<b>&\u23ce")
+    assert name.endswith("<b>&\u23ce\u201d")
 
 
 def test_what_waited_before_the_window_opened_is_no_news():

@@ -170,6 +170,10 @@ class BurstFlow(QObject):
             notices.append(Notice("note", told.beyond(self._burst), name="burstBeyond"))
         return notices
 
+    def waiting(self) -> list[str]:
+        """The ids of the calls that are undecided."""
+        return [row.id for row in self._model.waiting()]
+
     def _left(self) -> int:
         """How many are undecided after a run that was stopped."""
         return len(self._model.waiting()) if self.run.total and not self.run.going else 0

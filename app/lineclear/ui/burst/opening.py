@@ -92,6 +92,13 @@ class Together(QObject):
         """Whether the open burst decides or decided a call."""
         return self.flow is not None and row_id in self.flow.run.decided
 
+    def open_words(self) -> frozenset[object]:
+        """Name the words of the open burst that are given and not written yet."""
+        if self.flow is None or not self.flow.run.going or self.flow.run.stopping:
+            return frozenset()
+        turn = (id(self.flow), self.flow.run.begun)
+        return frozenset((turn, row_id) for row_id in self.flow.waiting())
+
     def attended(self) -> bool:
         """Whether somebody is reading the open burst."""
         return self.flow is not None and self.flow.window.on_screen() and not self.flow.arming.idle

@@ -41,6 +41,8 @@ class Run(QObject):
         self.going = False
         self.holding = False
         """Nothing is written yet: the seconds in which a word can be taken back."""
+        self.begun = 0
+        """How often a word was given."""
         self.total = 0
         self.done = 0
         self.word = ""
@@ -60,6 +62,7 @@ class Run(QObject):
         if self.going:
             return
         self.going, self._stopping, self.word, self.failure = True, False, word, ""
+        self.begun += 1
         self.total, self.done = len(self._model.waiting()), 0
         self._tasks.start(self._run(verdict_of), name=_("decide calls together"))
 

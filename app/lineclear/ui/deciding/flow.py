@@ -269,9 +269,8 @@ class DecisionFlow(QObject):
         bar.show_readiness(Act.RESUME, resume, letter=armed is Act.RESUME)
         self._spoken.look(lambda act: self.arming.readiness(act).ready)
         text, tone = self._spoken.now(self._busy, armed, self._offer)
-        if approve.need is Need.MASKED and self._offer.approve and tone == "muted":
-            text = f"{text} {offers.readiness(approve)}."
-        self._pane.say(text, tone)
+        masked = approve.need is Need.MASKED and self._offer.approve and tone == "muted"
+        self._pane.say(text, tone, f"{offers.readiness(approve)}." if masked else "")
         settling = Need.SETTLING in (approve.need, resume.need)
         fast = settling or armed is not None or self._spoken.hinting
         wanted = FAST_MS if fast and self._on_screen() else SLOW_MS

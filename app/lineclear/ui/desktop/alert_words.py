@@ -13,6 +13,9 @@ from lineclear.ui import words
 
 _NO_CLOCK = datetime(1970, 1, 2, tzinfo=UTC)
 """A file or a clock of before this says nothing."""
+_PLAIN = "._-@/"
+"""What a word is made of, beside letters and digits."""
+_QUOTES = str.maketrans(dict.fromkeys('\u201c\u201d\u201e\u201f\u2033"', "'"))
 NAMED = 3
 """Agents named in one notification; the others are counted."""
 
@@ -21,12 +24,21 @@ def agents(rows: Iterable[Row]) -> str:
     """Who asks, the most first: `refund-bot 4, ci 2, ops 1, 2 other agents 3`."""
     calls = Counter(row.agent for row in rows)
     most = sorted(calls.items(), key=lambda item: (-item[1], item[0]))
-    parts = [f"{words.name(agent)} {number}" for agent, number in most[:NAMED]]
+    parts = [f"{_name(agent)} {number}" for agent, number in most[:NAMED]]
     others = most[NAMED:]
     if others:
         told = counted("{n} other agent", "{n} other agents", len(others))
         parts.append(f"{told} {sum(number for _, number in others)}")
     return ", ".join(parts)
+
+
+def _name(agent: str) -> str:
+    """An agent's name that cannot be taken for what is said beside it: quoted, if it is no word."""
+    told = words.name(agent)
+    if all(each.isalnum() or each in _PLAIN for each in told):
+        return told
+    quoted = words.name(agent, cut=words.NAME_LIMIT - 2).translate(_QUOTES)
+    return f"\u201c{quoted}\u201d"
 
 
 def oldest(rows: Iterable[Row], now: datetime) -> str:

@@ -11,6 +11,8 @@ from lineclear.ui.frame.bars import Strip
 
 KEEPS_WATCHING = _("Lineclear keeps watching in the tray.")
 CLOSES = _("Lineclear closes. Agents keep waiting and nothing is lost.")
+CLOSES_WITH = _("Lineclear closes. Agents keep waiting.")
+"""The same where something of the operator's own is lost, which follows."""
 
 
 class Closing(QObject):
@@ -24,8 +26,17 @@ class Closing(QObject):
     hide = Signal()
     quit = Signal()
 
-    def __init__(self, *, told_tray: bool, told_end: bool, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        told_tray: bool,
+        told_end: bool,
+        loss: Callable[[], str] = str,
+        parent: QObject | None = None,
+    ) -> None:
+        """LOSS gives what would be lost if the program ended now, "" for nothing."""
         super().__init__(parent)
+        self._loss = loss
         self.told_tray = told_tray
         self.told_end = told_end
         self.tray = Strip(
@@ -50,12 +61,18 @@ class Closing(QObject):
         else:
             self._said(self.end, self._end, told=self.told_end)
 
+    def _closes(self) -> str:
+        lost = self._loss()
+        return f"{CLOSES_WITH} {lost}" if lost else CLOSES
+
     def _said(self, strip: Strip, act: Callable[[], None], *, told: bool) -> None:
         other = self.end if strip is self.tray else self.tray
         other.hide()
         if told or not strip.isHidden():
             act()
         else:
+            if strip is self.end:
+                strip.label.setText(self._closes())
             strip.show()
 
     def _hide(self) -> None:

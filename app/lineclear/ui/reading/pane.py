@@ -39,6 +39,7 @@ from lineclear.ui.reading.part_tabs import PartTabs
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.result_tab import ResultTab
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
+from lineclear.ui.reading.sentence_line import SentenceLine
 from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
@@ -100,7 +101,7 @@ class ReadingPane(QWidget):
         self.beside = Banners(above=6)
         """What others have to say beside the call."""
         self.editor = TextEditor()
-        self.sentence = _sentence_line()
+        self.sentence = SentenceLine()
         self.bar = DecisionBar(look)
         self.set_command = self._quiet_button(_("Set a resume command\u2026"), "setCommand")
         self.note = self._quiet_button(_("Note\u2026"), "note")
@@ -307,11 +308,13 @@ class ReadingPane(QWidget):
         """Answer\u2026 stands beside Note\u2026, or in the bar where nothing there approves."""
         self.bar.place_answer(self._said if self.bar.approves else None)
 
-    def say(self, text: str, tone: str = "muted") -> None:
-        """Say one sentence above the bar."""
+    def say(self, text: str, tone: str = "muted", need: str = "") -> None:
+        """Say one sentence above the bar, and what is needed first."""
+        self.sentence.say(text, need)
+        alone = f"{text} {need}" if need else text
+        if self.bar.alone.text() != alone:
+            self.bar.alone.setText(alone)
         for label in (self.sentence, self.bar.alone):
-            if label.text() != text:
-                label.setText(text)
             label.set_tone(tone)
 
     def show_reviewed(self, editor: ReviewedEditor | None) -> None:
@@ -396,15 +399,3 @@ def _wait_page() -> PlainLabel:
     page.setProperty("tone", "muted")
     page.setAlignment(Qt.AlignmentFlag.AlignCenter)
     return page
-
-
-def _sentence_line() -> PlainLabel:
-    line = PlainLabel(name="sentence")
-    line.setWordWrap(True)
-    line.setFont(theme.small_font())
-    line.setProperty("tone", "muted")
-    line.setContentsMargins(16, 6, 16, 0)
-    line.setAlignment(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft)
-    # Two lines always: what stands above the bar never jumps.
-    line.setFixedHeight(2 * line.fontMetrics().lineSpacing() + 10)
-    return line

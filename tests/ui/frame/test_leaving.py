@@ -1,0 +1,113 @@
+"""Ending the program with words that are open: said first, whichever window they were given in."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtTest import QTest
+
+from lineclear.ui.deciding.arming import Act
+from tests.ui import test_burst as bursts
+from tests.ui.sample import ask_for
+from tests.ui.test_window import click, decision_of, press, ready, says, select
+
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def ended(inbox) -> list[bool]:
+    told: list[bool] = []
+    inbox.ended.connect(lambda: told.append(True))
+    return told
+
+
+def hold(inbox, seconds: int) -> None:
+    inbox._bridge.settings = inbox._bridge.settings.model_copy(update={"hold_s": seconds})
+
+
+async def held_burst(inbox, source, until):
+    shown = [ask_for(source, agent=f"b{n}", arguments={"n": n}).shown for n in range(3)]
+    await bursts.select_all(inbox, until, 3)
+    inbox.table.setFocus()
+    QTest.keyClick(inbox.table, Qt.Key.Key_B)
+    flow = await until(lambda: inbox.together.flow, "the window of the burst")
+    await until(flow.window.on_screen, "the burst on screen")
+    hold(inbox, 60)
+    await bursts.ready(flow, until)
+    click(flow.window.approve)
+    await until(lambda: flow.run.holding, "the hold")
+    return flow, shown
+
+
+async def test_quitting_says_first_that_it_drops_the_words_of_a_burst(inbox, source, until, ended):
+    _flow, shown = await held_burst(inbox, source, until)
+    inbox.quit()
+    assert ended == []
+    said = "3 words of yours are not written yet. Quit again to drop them."
+    assert says(inbox, "sentence") == said
+    inbox.quit()
+    assert ended == [True]
+    assert [decision_of(one) for one in shown] == [None] * 3
+
+
+async def test_closing_does_not_say_that_nothing_is_lost_where_it_is(inbox, source, until, ended):
+    await held_burst(inbox, source, until)
+    inbox.closeEvent(QCloseEvent())
+    assert inbox.closing.end.label.text() == (
+        "Lineclear closes. Agents keep waiting. 3 words of yours are not written yet."
+    )
+    assert ended == []
+    inbox.closing.end.findChild(object, "endOk").click()
+    assert ended == [True]
+
+
+async def test_a_word_given_after_it_was_said_is_said_anew(inbox, source, until, ended):
+    flow, _shown = await held_burst(inbox, source, until)
+    inbox.quit()
+    click(flow.window.stop)
+    await until(lambda: not flow.run.going, "the end of the hold")
+    flow.window.activateWindow()
+    await until(flow.window.on_screen, "the burst on screen")
+    await bursts.ready(flow, until)
+    click(flow.window.approve)
+    await until(lambda: flow.run.holding, "the hold")
+    inbox.quit()
+    assert ended == []
+
+
+async def test_a_burst_that_was_stopped_loses_nothing(inbox, source, until, ended):
+    flow, _shown = await held_burst(inbox, source, until)
+    click(flow.window.stop)
+    inbox.quit()
+    assert ended == [True]
+
+
+async def test_a_standing_denial_that_ends_with_the_window_is_said(inbox, source, until, ended):
+    shown = ask_for(source).shown
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until, Act.DENY)
+    inbox.flow.deny()
+    inbox.pane.editor.text.setPlainText("stop refunding")
+    inbox.pane.editor.lasting.setChecked(True)
+    press(inbox, Qt.Key.Key_Return, CTRL)
+    await until(inbox.flow.standing.listed, "the standing word")
+    told = "A denial of yours still stands and ends with the window."
+    inbox.quit()
+    assert ended == []
+    line = says(inbox, "sentence") if inbox.flow.view.row else inbox.status.totals.text()
+    assert line == f"{told} Quit again to drop it."
+    inbox.quit()
+    assert ended == [True]
+
+
+async def test_without_a_call_in_view_it_is_said_below(inbox, source, until, ended):
+    shown = ask_for(source).shown
+    hold(inbox, 60)
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    inbox.flow.view.show("")
+    inbox.quit()
+    assert ended == []
+    told = "A word of yours is not written yet. Quit again to drop it."
+    assert inbox.status.totals.text() == told
