@@ -2,7 +2,9 @@
 
 A token is the code point between white square brackets, as in U+202E. A line feed is shown as a
 return mark and a line feed, a tab as an arrow; the four characters that this needs are
-themselves shown as tokens, so that no text can imitate one.
+themselves shown as tokens, so that no text can imitate one. So is what is drawn as an ASCII
+character where it misleads. What is written from right to left stands between Unicode's isolates,
+so that what surrounds it keeps its order; isolates of the text itself are tokens.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from lineclear.core.checkpoints.misleading import misleading
 from lineclear.core.checkpoints.scripts import mixes_in_word
 
 LONG_LINE: Final = 2_000
@@ -24,16 +27,29 @@ PADDING: Final = 40
 
 _PIECE: Final = 1 << 16
 """Characters looked at in one go: other threads run between two of them, but not during one."""
+_SHORT: Final = 64
+"""Characters that are escaped one by one as fast as at once."""
 _MARKERS: Final = "⟦⟧⇥⏎"
 _PADDING: Final = re.compile(rf"[ \t\n]{{{PADDING}}}")
 _PLAIN: Final = bytes([*range(0x20, 0x7F), *b"\n\t"])
 _BLANKS: Final = bytes.maketrans(b"\n\t", b"  ")
-_TOKEN: Final = re.compile(r"⟦U\+([0-9A-F]{4,6})⟧|⏎\n|⇥")
-# Drawn as nothing, although their category is that of letters or marks.
+# Drawn as nothing, although their category is that of letters, marks or signs.
 _BLANK_LETTERS: Final = frozenset(
-    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0]
+    [
+        *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800, 0x3164),
+        *(0xFFA0, 0xFFFC, 0x16FE4, 0x1D159),
+    ]
 )
 _ELLIPSIS: Final = "…"
+
+_ISOLATE: Final = "\u2067"
+_ISOLATED: Final = "\u2069"
+_RTL: Final = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff"
+_RIGHT_TO_LEFT: Final = re.compile(f"[{_RTL}]")
+_RIGHT_TO_LEFT_WORD: Final = re.compile(f"[{_RTL}]+")
+_RIGHT_TO_LEFT_WORDS: Final = re.compile(f"[{_RTL}]+(?:[ ,.]{{1,2}}[{_RTL}]+)*")
+_TOKEN: Final = re.compile(rf"⟦U\+([0-9A-F]{{4,6}})⟧|⏎\n|⇥|{_ISOLATE}([ ,.{_RTL}]+){_ISOLATED}")
+_STRONG: Final = re.compile(f"[A-Za-z{_RTL}]")
 
 # Joiners and emoji selectors where they belong: they hide nothing and stand in ordinary text.
 _JOINERS: Final = "\u200c\u200d\ufe0f"
@@ -71,8 +87,8 @@ def flags_of(text: str) -> tuple[str, ...]:
     """Name what makes a text hard to read or hides in it, sorted, each once.
 
     combining (more than 4 marks in a row), control, crlf, invisible, joiner, long_line (over
-    2,000 characters), many_lines (over 200), marker_char, mixed_scripts (within one word),
-    odd_space, padding (40 blanks in a row), rtl.
+    2,000 characters), many_lines (over 200), marker_char, mixed_scripts (within one word,
+    or what is drawn as ASCII and misleads), odd_space, padding (40 blanks in a row), rtl.
     """
     flags = set()
     if _is_padded(text):
@@ -157,6 +173,50 @@ def _has_long_line(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
+    if text.isascii():
+        return _shown_plainly(text)
+    found = misleading(text)
+    if not found:
+        shown = _shown_plainly(text)
+    else:
+        pieces: list[str] = []
+        done = 0
+        for start, end in found:
+            between = text[done:start]
+            short = len(between) < _SHORT and between.isascii()
+            pieces.append(between.translate(_TABLE) if short else _shown_plainly(between))
+            pieces += map(token, text[start:end])
+            done = end
+        pieces.append(_shown_plainly(text[done:]))
+        shown = "".join(pieces)
+    return shown if _RIGHT_TO_LEFT.search(text) is None else _isolated(shown)
+
+
+def _isolated(shown: str) -> str:
+    """Put what is written from right to left between isolates, word by word among others.
+
+    Without them digits and signs beside it would change their places, and with them its order.
+    """
+    return "\n".join(map(_isolated_line, shown.split("\n")))
+
+
+def _isolated_line(line: str) -> str:
+    first = _STRONG.search(line)
+    if first is None or _RIGHT_TO_LEFT.match(line, first.start()) is None:
+        return _RIGHT_TO_LEFT_WORD.sub(_between_isolates, line)
+    return _RIGHT_TO_LEFT_WORDS.sub(_between_isolates, line)
+
+
+def _between_isolates(found: re.Match[str]) -> str:
+    return f"{_ISOLATE}{found[0]}{_ISOLATED}"
+
+
+def unisolated(shown: str) -> str:
+    """Give what is shown without the isolates around what is written from right to left."""
+    return shown if shown.isascii() else shown.replace(_ISOLATE, "").replace(_ISOLATED, "")
+
+
+def _shown_plainly(text: str) -> str:
     if len(text) <= _PIECE:
         return _shown_piece(text)
     pieces = []
@@ -204,7 +264,7 @@ def _character_flags(text: str) -> set[str]:
             flags.discard("control")
     if "invisible" in flags:
         _settle_joiners(text, distinct, flags)
-    if mixes_in_word(text):
+    if mixes_in_word(text) or misleading(text):
         flags.add("mixed_scripts")
     return flags
 
@@ -248,6 +308,9 @@ def _flag_of(character: str) -> str:
     return "rtl" if unicodedata.bidirectional(character) in ("R", "AL") else ""
 
 
+_PLAINLY: Final = {"⇥": "\t", "⏎\n": "\n"}
+
+
 # --- one line, and back -----------------------------------------------------------------------
 
 
@@ -258,17 +321,26 @@ def _one_line(text: str) -> str:
 def _front(line: str, length: int) -> str:
     piece = line[:length]
     opened = piece.rfind("⟦")
-    return piece if opened < 0 or "⟧" in piece[opened:] else piece[:opened]
+    if opened >= 0 and "⟧" not in piece[opened:]:
+        piece = piece[:opened]
+    if piece.rfind(_ISOLATE) > piece.rfind(_ISOLATED):
+        piece = piece[: length - 1] + _ISOLATED
+    return piece if piece != _ISOLATE + _ISOLATED and piece != _ISOLATED else ""
 
 
 def _back(line: str, length: int) -> str:
     piece = line[len(line) - length :]
     closed = piece.find("⟧")
-    return piece if closed < 0 or "⟦" in piece[:closed] else piece[closed + 1 :]
+    if closed >= 0 and "⟦" not in piece[:closed]:
+        piece = piece[closed + 1 :]
+    ended = piece.find(_ISOLATED)
+    if ended >= 0 and not 0 <= piece.find(_ISOLATE) < ended:
+        piece = _ISOLATE + (piece if len(piece) < length else piece[1:])
+    return piece
 
 
 def _revealed(found: re.Match[str]) -> str:
     if found[1]:
         code_point = int(found[1], 16)
         return chr(code_point) if code_point <= 0x10FFFF else found[0]
-    return "\t" if found[0] == "⇥" else "\n"
+    return found[2] or _PLAINLY[found[0]]

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
 from lineclear.core.checkpoints import jsontext, scripts
+from lineclear.core.checkpoints.misleading import misleading
 from lineclear.core.checkpoints.text import flags_of
 from lineclear.language import marked
 
@@ -48,7 +49,9 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "marker_char": marked(
             "It holds the marks that Lineclear itself uses for hidden characters."
         ),
-        "mixed_scripts": marked("A name, host, path or address mixes alphabets that look alike."),
+        "mixed_scripts": marked(
+            "It holds characters that look like others: those that mislead are shown as codes."
+        ),
         "twin": marked("The same call also waits, runs, or may have run."),
         "may_be_running": marked("It may still be running: this file cannot tell."),
         "handed_over_before": marked(
@@ -177,7 +180,7 @@ def _tool_name_codes(tool: str) -> set[str]:
     if _TOOL_NAME.fullmatch(tool):
         return set()
     codes = {_IN_NAMES.get(code, code) for code in flags_of(tool)}
-    if scripts.mixes(tool):
+    if scripts.mixes(tool) or misleading(tool):
         codes.add("mixed_scripts")
     if all(LEVELS[code] < Level.STOP for code in codes):
         codes.add("odd_tool_name")  # A Stop would say the same and more.
@@ -217,6 +220,8 @@ def _misleads(key: str, text: str) -> bool:
 
     Prose may mix them; a value without blanks is a name, and so is every word of a command.
     """
+    if misleading(text):
+        return True
     if not scripts.has_lookalike(text):
         return False
     words = [word for word in _WORD_ENDS.split(text) if not word.isascii()]

@@ -10,8 +10,9 @@ from enum import StrEnum
 from typing import Final
 
 from lineclear.core.checkpoints.lookalikes import skeleton
+from lineclear.core.checkpoints.misleading import misleading
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import flags_of, visible_line
+from lineclear.core.checkpoints.text import flags_of, unisolated, visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError, MayHaveRun, Refusal
 from lineclear.core.inbox import secrets
@@ -230,7 +231,9 @@ def _text_reason(text: str) -> Why | None:
         return Why.TOO_LONG
     if "\n" in text or "\r" in text:
         return Why.LINES
-    if visible_line(text) != text:
+    if misleading(text):
+        return Why.LOOKALIKE
+    if unisolated(visible_line(text)) != text:
         return Why.HIDDEN
     return Why.PADDING if "padding" in flags_of(text) else None
 
@@ -274,7 +277,9 @@ def _block_reason(value: Json) -> Why | None:
         return Why.TOO_LONG
     # A tab stands there as JSON has it.
     lines = [line.replace("\t", " ") for line in lines]
-    if any(visible_line(line) != line for line in lines):
+    if any(map(misleading, lines)):
+        return Why.LOOKALIKE
+    if any(unisolated(visible_line(line)) != line for line in lines):
         return Why.HIDDEN
     flags = {flag for line in lines for flag in flags_of(line)}
     if "rtl" in flags and not isinstance(value, str):
