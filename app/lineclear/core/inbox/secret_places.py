@@ -61,6 +61,16 @@ _AFTER: Final = (
         re.compile(r"\blogin[ \t\n]{1,8}\S{1,80}[ \t\n]{1,8}password[ \t\n]{1,8}(\S{3,200})"),
     ),
     (
+        ("configure", "config"),
+        re.compile(
+            r"\bconfig(?:ure)?[ \t]{1,8}set[ \t]{1,8}(?:--?[\w-]{1,40}[ \t]{1,8})?"
+            r"[\"']?[\w.:-]{0,60}"
+            r"(?:secret|token|passw(?:or)?d|access_?key|api_?key|credential)[\w-]{0,20}"
+            r"[\"']?[ \t=]{1,8}[\"']?([^\s\"'|;&<>()`$-][^\s\"'|;&<>()`$]{2,400})",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         ("pass", "pw"),
         re.compile(
             r"(?:(?<![A-Za-z0-9])|(?<=_))(?:pass|pw)[ \t]{0,4}=[ \t]{0,4}[\"']?"
@@ -77,6 +87,10 @@ _NAME_BEFORE: Final = re.compile(r"[\w.-]{1,60}\Z")
 _BASE64: Final = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![\w+/=-])")
 _USER_AND_WORD: Final = re.compile(r"[\w.@+-]{1,64}:[!-~]{4,200}")
 _CREDENTIALS: Final = (Kind.SECRET, Kind.PASSWORD, Kind.AUTHORIZATION, Kind.COOKIE)
+
+
+_NUMBER: Final = re.compile(r"[\w-][\"'][ \t]{0,4}:[ \t]{0,4}(-?\d[\d.]{0,40})(?![\w.])")
+"""A number after a key in quotes, as JSON has it."""
 
 
 def placed(text: str, low: str, within: Callable[[str], bool], *, widely: bool) -> Iterator[Span]:
@@ -96,6 +110,7 @@ def placed(text: str, low: str, within: Callable[[str], bool], *, widely: bool) 
     yield from _after_options(text, low, widely=widely)
     if widely:
         yield from _quoted(text)
+        yield from _numbers(text)
     for found in _BASE64.finditer(text):
         if _hides(found.group(), within):
             yield found.span()
@@ -131,6 +146,14 @@ def _quoted(text: str) -> Iterator[Span]:
         name = _NAME_BEFORE.search(before)
         if name is not None and key_kind(name.group()) in _CREDENTIALS:
             yield found.span(found.lastindex or 0)
+
+
+def _numbers(text: str) -> Iterator[Span]:
+    """Give the numbers that JSON sets a credential's name to."""
+    for found in _NUMBER.finditer(text):
+        name = _NAME_BEFORE.search(text, max(0, found.start() - 60), found.start() + 1)
+        if name is not None and key_kind(name.group()) in _CREDENTIALS:
+            yield found.span(1)
 
 
 def _is_more(text: str) -> bool:

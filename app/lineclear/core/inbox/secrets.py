@@ -2,8 +2,9 @@
 
 Only what is shown is masked. A decision is bound to the exact bytes, and whoever reads may look at
 each value. What cannot be a credential (a command, a path, an address, several lines, a long text)
-is never masked, and what hides within a secret is told beside its mask. What could be read as
-anything else than a secret has to be shown before a call is approved: see `Masked.may_stay`.
+is masked only under the very name of one, and what hides within a secret is told beside its mask.
+What could be read as anything else than a secret has to be shown before a call is approved: see
+`Masked.may_stay`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Final, Self
 from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import token, visible_line
-from lineclear.core.inbox.readable import looks_random
+from lineclear.core.inbox.readable import LONGEST, looks_random
 from lineclear.core.inbox.secret_names import Kind, is_plain_credential, key_kind
 from lineclear.core.inbox.secret_patterns import is_reference, looks_like_credential, spans
 
@@ -166,6 +167,8 @@ class _Named:
     kind: Kind
     plain: bool = False
     """It is a plain credential's name."""
+    exact: bool = False
+    """It is the key's own name, and such a one."""
 
 
 _NOTHING: Final = _Named(Kind.NONE)
@@ -197,7 +200,9 @@ class _Masking:
             return value
         if isinstance(value, str):
             return _with_same(self._text(value, named), value, last, named)
-        if named.kind is Kind.PASSWORD or (self.widely and named.kind in _CREDENTIALS):
+        if named.kind is Kind.PASSWORD or (
+            (self.widely or named.exact) and named.kind in _CREDENTIALS
+        ):
             text = jsontext.compact(value).decode()
             return _with_same(Masked([Secret(len(text), unit="digit")]), value, last, named)
         return value
@@ -211,12 +216,25 @@ class _Masking:
         ):
             bare = _SCHEME.sub("", text) if named.kind is Kind.AUTHORIZATION else text
             return Masked([_secret(text)], may_stay=named.plain and looks_random(bare))
+        if named.exact and named.kind in _CREDENTIALS and _may_be_password(text):
+            # A password may hold any sign; what else it could do is seen before it is approved.
+            return Masked([_secret(text)])
         return _cut(text, list(spans(text, widely=self.widely)))
 
 
 _CREDENTIALS: Final = (Kind.SECRET, Kind.PASSWORD, Kind.AUTHORIZATION, Kind.COOKIE)
 _WITHIN: Final = {Kind.HOLDER: Kind.HELD, Kind.HELD: Kind.HELD}
 _SCHEME: Final = re.compile(r"^(?:bearer|basic)\s+", re.IGNORECASE)
+
+
+def _may_be_password(text: str) -> bool:
+    """Tell whether a text can be a password at all, whatever signs are in it."""
+    return (
+        0 < len(text) <= LONGEST
+        and "\n" not in text
+        and "://" not in text
+        and not is_reference(text)
+    )
 
 
 def _with_masked_keys(value: dict[str, Json]) -> dict[str, Json]:
@@ -232,7 +250,7 @@ def _with_masked_keys(value: dict[str, Json]) -> dict[str, Json]:
 
 def _names(value: dict[str, Json], within: Kind) -> dict[str, _Named]:
     """Tell of each key what its value is, WITHIN something of a kind itself."""
-    names = {key: _Named(key_kind(key), is_plain_credential(key)) for key in value}
+    names = {key: _Named(key_kind(key), plain := is_plain_credential(key), plain) for key in value}
     beside = [key for key in value if key.lower() in _VALUE_KEYS]
     if beside and (named := _named_beside(value)).kind is not Kind.NONE:
         names |= dict.fromkeys(beside, named)

@@ -89,7 +89,7 @@ def raw_text(raw: bytes, *, masked: bool = False, secrets: Iterable[str] = ()) -
     MASKED: without secrets, and without those that are known from elsewhere.
     """
     text = raw[:RAW_AT_MOST].decode("utf-8", errors="backslashreplace")
-    shown = _cut_lines(mask_text(text, secrets) if masked else text)
+    shown = _cut_lines(mask_text(text, secrets, widely=True) if masked else text)
     if len(raw) > RAW_AT_MOST:
         more = counted(
             "\u27e6{n} more byte is in the file\u27e7",
