@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.settings import Settings
@@ -69,6 +69,24 @@ async def select(inbox: Any, until: Any, aid: str) -> None:
     await until(lambda: inbox.table.choose(aid), "the row")
     await until(lambda: inbox.flow.view.prepared is not None, "the reading")
     await until(lambda: inbox.flow.arming.readiness(Act.DENY).ready, "the call read")
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+async def test_each_list_in_the_settings_says_what_it_is_for(inbox, until):
+    inbox.desk.open()
+    settings = inbox.desk.window
+    await until(settings.isVisible, "the settings")
+    boxes = settings.findChildren(QComboBox)
+    assert len(boxes) == 5
+    said = []
+    for box in boxes:
+        part = QAccessible.queryAccessibleInterface(box)
+        (label,) = [one for one, as_ in part.relations() if as_ == QAccessible.RelationFlag.Label]
+        said.append(name(label))
+        assert name(label) == box.accessibleName()
+        assert part.text(QAccessible.Text.Description) == box.accessibleName()
+    assert len({*said}) == 5
+    settings.close()
 
 
 async def test_every_part_that_takes_the_focus_or_tells_something_has_a_name(inbox, source, until):

@@ -15,7 +15,7 @@ from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.command_editor import CommandEditor
-from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
+from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note, say_name
 from lineclear.ui.settings.would_run import WouldRun
 from lineclear.ui.tasks import Tasks
 
@@ -133,6 +133,7 @@ class CommandsPage(Page):
         box.setSpacing(8)
         box.addWidget(note(_("It would run this, for the call")))
         box.addWidget(self.call)
+        say_name(self.call, trial)
         box.addWidget(self.would, 1)
         box.addWidget(self.about)
         box.addWidget(in_line(back))

@@ -145,7 +145,22 @@ def in_line(*parts: QWidget | str) -> QWidget:
         if isinstance(part, PlainLabel) and wide > with_type(LINE_WIDTH):
             part.setWordWrap(True)
     line.addStretch(1)
+    for part in shown:
+        if isinstance(part, QComboBox):
+            say_name(part, holder)
     return holder
+
+
+def say_name(box: QComboBox, holder: QWidget) -> None:
+    """Let a screen reader say what a list in HOLDER is for.
+
+    On Linux Qt gives the chosen words as the name of such a list; its label is found among what
+    stands beside it.
+    """
+    label = PlainLabel(box.accessibleName(), holder)
+    label.setBuddy(box)
+    label.hide()
+    box.setAccessibleDescription(box.accessibleName())
 
 
 class Choice(QWidget):
