@@ -258,6 +258,14 @@ def _agents(commands: Commands[Parser]) -> None:
         help="the agent's own Python; a packaged lineclear finds that of the active virtual\n"
         "environment, else python3",
     )
+    resume.add_argument(
+        "--despite",
+        action="append",
+        default=[],
+        choices=["may_be_running", "resumed_before", "unread_beside"],
+        help="of a run that another program left, as for relaunch; may_be_running: you know that"
+        " nothing runs, which a file alone cannot tell",
+    )
     relaunch = _add(
         commands,
         "relaunch",

@@ -13,7 +13,11 @@ from lineclear.cli.factories import check_spec, load_factory
 from lineclear.cli.terminal import Terminal
 from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
-from lineclear.core.agent.resume import agent_failed, resume
+from lineclear.core.agent.resume import agent_failed, hand_over, kept_runs, resume
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.settings import load
+from lineclear.core.inbox.takeover import CLAIMED_RUN, take_over
+from lineclear.core.ledger.store import Store
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -24,6 +28,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
     factory = load_factory(options.agent)
+    store = _ours(store, options, terminal)
     try:
         result = asyncio.run(resume(store, factory))
     except SystemExit as left:
@@ -37,10 +42,44 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return Exit.DONE
 
 
+def _ours(store: Path, options: argparse.Namespace, terminal: Terminal) -> Path:
+    """Give the store to go on in: that of a run of another program is made beside it."""
+    if not store.is_dir() or _is_native(store):
+        return store
+    runs = asyncio.run(kept_runs(store))
+    if not runs:
+        return store
+
+    def hand(folder: Path, run_id: str) -> None:
+        asyncio.run(hand_over(store, folder, run_id))
+
+    argv = ("lineclear", "resume", os.fspath(store), "--agent", options.agent)
+    folder = take_over(
+        store,
+        runs,
+        load(),
+        hand,
+        [path_text(part) for part in argv],
+        claimed=os.environ.get(CLAIMED_RUN),
+        despite=frozenset(options.despite),
+    )
+    if folder is None:
+        return store
+    terminal.say(f"Another program left this run; it goes on in {path_text(folder)}")
+    terminal.flush()
+    return folder
+
+
+def _is_native(store: Path) -> bool:
+    with Store.open(store) as opened:
+        return opened.native
+
+
 def _elsewhere(options: argparse.Namespace, terminal: Terminal) -> int:
     """Let the agent's own Python do it, in the environment that this program was started in."""
     env = frozen.original_environment(os.environ)
     program = agents_python.find(options.python, env)
     terminal.flush()
     again = ["resume", "--agent", options.agent, *(["--debug"] if options.debug else [])]
+    again += [word for code in options.despite for word in ("--despite", code)]
     return agents_python.hand_over(program, [*again, "--", options.store], env)

@@ -27,6 +27,7 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
+from lineclear.core.inbox.takeover import CLAIMED_RUN
 from lineclear.core.inbox.turn import turn_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign, handover
@@ -210,7 +211,7 @@ def _start_run(command: _Command, shown: Shown) -> _Started:
     claimed = foreign.claim(store, shown)
     _refuse_second(won=begin_resumed(store, shown, ours))
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
-    return _Started((shown,), argv, {})
+    return _Started((shown,), argv, {CLAIMED_RUN: shown.aid})
 
 
 def _runs_on_word(launch: Launch) -> bool:

@@ -1,0 +1,191 @@
+"""Taking over a run that another program left, for an agent of ours to go on with.
+
+Its program's checkpoint is never written or removed: the run goes on in a folder of its own beside
+it, which is a store of ours. What keeps a relaunch from starting keeps this from starting too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Final
+
+from lineclear.core.checkpoints.spelling import spelled
+from lineclear.core.errors import LineclearError, NothingPending, Refusal
+from lineclear.core.inbox.beside import run_of
+from lineclear.core.inbox.deciding import operator
+from lineclear.core.inbox.everywhere import look_everywhere
+from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.startable import (
+    refuse_beside_running,
+    refuse_elsewhere,
+    refuse_unless_resumable,
+    rows_beside,
+    word_for,
+)
+from lineclear.core.inbox.turn import turn_of
+from lineclear.core.ledger import foreign
+from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.commit import Commit, sync_folder
+from lineclear.core.ledger.layout import APPROVALS, launch_log_name
+from lineclear.core.ledger.liveness import Process, current_owner, process_of
+from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.records import Launch, Start, new_nonce
+from lineclear.core.ledger.start import begin_resumed
+from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.worker import starting, working
+
+CLAIMED_RUN: Final = "LINECLEAR_CLAIMED_RUN"
+"""Environment variable by which a claimed relaunch tells its command which run it claimed."""
+_FOLDER: Final = "resumed-{aid}"
+Hand = Callable[[Path, str], None]
+"""Puts a run, by its id, into a folder of ours."""
+
+
+def take_over(
+    store: Path,
+    runs: Collection[str],
+    settings: Settings,
+    hand: Hand,
+    argv: Sequence[str],
+    *,
+    claimed: str | None = None,
+    despite: frozenset[str] = frozenset(),
+) -> Path | None:
+    """Give the folder in which a run of another program's store goes on; None: no such store.
+
+    RUNS are the ids that an agent of ours can take up; the one written last is meant. CLAIMED is
+    the run that a relaunch has claimed for this very process: that has given its word already, and
+    records how it ends. Otherwise ARGV, this command, is recorded with the operator's word.
+    Raises what `relaunch` raises but for the command, and StoreHeld.
+    """
+    with Store.open(store) as opened:
+        if opened.native or not runs:
+            return None
+        if claimed is not None:
+            return _claimed(opened, claimed, hand)
+        row = _newest(rows_beside(opened), store, runs)
+        shown = _shown(opened, row.id)
+        _refuse_taken_over(row, _folder(opened, shown))
+        refuse_unless_resumable(row)
+        word_for(row, despite)
+        if opened.owner_uid != os.geteuid():
+            raise Refusal(
+                f"{path_text(store)} belongs to user {opened.owner_uid}: only that user can"
+                " resume it.",
+                code="owner",
+            )
+        opened.begin_foreign_ledger()
+        opened.commit("request", None, row.id, shown.raw)
+        with working(opened):
+            with turn_of(shown), starting(opened):
+                refuse_elsewhere(shown, look_everywhere(store, settings), despite)
+                _begin(opened, shown, settings, argv, despite)
+            try:
+                folder = _handed(opened, shown, hand)
+            except LineclearError as why:
+                finish(opened, shown, "error", result=why.sentence)
+                raise
+            # Whatever comes of it, from now on it is told there.
+            finish(opened, shown, "ok", result=f"It goes on in {path_text(folder)}.", exit_code=0)
+            return folder
+
+
+def _newest(rows: Sequence[Row], store: Path, runs: Collection[str]) -> Row:
+    names = {spelled(run) for run in runs}
+    found = [row for row in rows if run_of(row) in names and row.path is not None]
+    if not found:
+        raise NothingPending(f"No run of {path_text(store)} can be taken over.")
+    return max(found, key=lambda row: (not row.closed, _written(row)))
+
+
+def _written(row: Row) -> float:
+    return 0.0 if row.file_time is None else row.file_time.timestamp()
+
+
+def _shown(store: Store, aid: str) -> Shown:
+    for row in rows_beside(store):
+        if row.id != aid or row.path is None:
+            continue
+        for shown in foreign.show_foreign(row.path, store=store):
+            if shown.aid == aid:
+                return shown
+    raise NothingPending(f"Run {aid[:8]} is not there any more.")
+
+
+def _begin(
+    store: Store, shown: Shown, settings: Settings, argv: Sequence[str], despite: frozenset[str]
+) -> None:
+    """Record whose word it is and that it starts, after one more look."""
+    rows = rows_beside(store)
+    row = next((one for one in rows if one.id == shown.aid), None)
+    if row is None:
+        raise NothingPending(f"Run {shown.aid[:8]} is not there any more.")
+    refuse_unless_resumable(row)
+    refuse_beside_running(row, rows)
+    word = word_for(row, despite)
+    launches = store.known_records(None, shown.aid).launches
+    for launch in launches:
+        if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
+            raise Refusal(f"It was started already, as process {launch.owner.pid}.", code="alive")
+    foreign.claim(store, shown)
+    n = max((launch.n for launch in launches), default=0) + 1
+    launch = Launch(
+        v=1,
+        nonce=new_nonce(),
+        n=n,
+        by=operator(settings),
+        at=read_now().wall,
+        argv=tuple(argv),
+        cwd=path_text(Path.cwd()),
+        log=launch_log_name(seq=None, aid=shown.aid, n=n),
+        owner=current_owner(),
+        **({"despite": tuple(sorted(word))} if word else {}),
+    )
+    won = store.commit("launch", None, shown.aid, launch.encode(), n) is Commit.WON
+    if not won or not begin_resumed(store, shown, launch):
+        raise Refusal("Another relaunch of this run came first.", code="started")
+
+
+def _claimed(store: Store, aid: str, hand: Hand) -> Path:
+    records = store.known_records(None, aid)
+    start = records.start
+    if (
+        not isinstance(start, Start)
+        or records.outcome is not None
+        or process_of(start.owner) is not Process.ALIVE
+    ):
+        raise Refusal(
+            f"Run {aid[:8]} is claimed by no relaunch that is going on.", code="not_claimed"
+        )
+    return _handed(store, _shown(store, aid), hand)
+
+
+def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
+    """Give the folder of a run, which stays the same whenever the run is tried again."""
+    position, folder = shown.checkpoint.position, _folder(store, shown)
+    assert position is not None
+    if not os.path.lexists(folder):
+        # A kill leaves it whole or not at all.
+        draft = store.path / APPROVALS / folder.name
+        hand(draft, position.run_id)
+        os.rename(draft, folder)
+        sync_folder(store.root_fd)
+    return folder
+
+
+def _folder(store: Store, shown: Shown) -> Path:
+    assert shown.file is not None
+    return store.path / _FOLDER.format(aid=foreign.foreign_aid(shown.file, "")[:8])
+
+
+def _refuse_taken_over(row: Row, folder: Path) -> None:
+    if row.closed and os.path.lexists(folder):
+        raise Refusal(
+            f"This run was taken over before, and goes on in {path_text(folder)}; name that folder"
+            " instead.",
+            code="started",
+        )

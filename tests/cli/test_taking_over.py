@@ -1,0 +1,129 @@
+"""`lineclear resume` of a run that another program left: by the operator's word, once, aside."""
+
+import base64
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests import badinputs
+from tests.cli.program import lineclear, listed, only_row, wait_for
+
+LOOP = badinputs.FIXTURES / "a3s" / "small_one_round.json"
+MODULE = """
+import os, time
+from pathlib import Path
+from lineclear import Action, AgentExecutor, FileResumeStore, Finish, Tool
+
+HERE = Path(__file__).parent
+
+class Model:
+    def plan(self, inputs, steps):
+        return Action("charge", {}) if len(steps) < 2 else Finish("charged")
+
+def charge():
+    with (HERE / "ran").open("a") as ran:
+        print(os.getpid(), file=ran)
+    until = time.monotonic() + 20
+    while (HERE / "wait").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    return "ok"
+
+def make(store):
+    tools = {"charge": Tool(charge, asks=False)}
+    return AgentExecutor(Model(), tools, store=FileResumeStore(store), session_id="session-1")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "slow.py").write_text(MODULE)
+    return tmp_path
+
+
+@pytest.fixture
+def theirs(tmp_path):
+    """Give the checkpoint file of a run that another program left."""
+    raw = LOOP.read_bytes()
+    run = json.loads(raw)["run_id"]
+    name = "id_" + base64.urlsafe_b64encode(run.encode()).decode().rstrip("=") + ".json"
+    path = tmp_path / "source" / "arun" / "v1" / "loop_checkpoints" / name
+    path.parent.mkdir(parents=True, mode=0o700)
+    path.write_bytes(raw)
+    return path
+
+
+def resume(folder, *words):
+    store = folder / "source" / "arun"
+    return lineclear("resume", store, "--agent", "slow:make", *words, cwd=folder)
+
+
+def ran(folder):
+    path = folder / "ran"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+WORD = ("--despite", "may_be_running")
+
+
+def test_it_takes_the_operators_word_and_leaves_the_file(folder, theirs):
+    before = (theirs.read_bytes(), theirs.stat().st_mtime_ns)
+    refused = resume(folder)
+    assert (refused.returncode, refused.stdout, ran(folder)) == (4, "", [])
+    assert "[may_be_running]" in refused.stderr
+    done = resume(folder, *WORD)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("charged\n")
+    assert len(ran(folder)) == 1
+    assert (theirs.read_bytes(), theirs.stat().st_mtime_ns) == before
+    row = only_row("--source", folder / "source", state="done")
+    assert (row["outcome"], row["agent"]) == ("ok", "arun")
+    again = resume(folder, *WORD)
+    assert (again.returncode, len(ran(folder))) == (4, 1)
+    assert f"goes on in {folder / 'source' / 'arun' / 'resumed-'}" in again.stderr
+
+
+def test_it_does_not_run_beside_a_relaunch_of_the_same_run(folder, theirs):
+    (folder / "wait").touch()
+    code = f"import pathlib, time\nwhile pathlib.Path({str(folder / 'wait')!r}).exists():"
+    code += " time.sleep(0.02)"
+    launch = ("config", "set-launch", "--agent", "arun", "--", sys.executable, "-c", code)
+    assert lineclear(*launch).returncode == 0
+    words = ("--source", folder / "source")
+    (row,) = listed(*words)
+    assert lineclear("relaunch", row["id"], *WORD, *words).returncode == 0
+    only_row(*words, state="running")
+    refused = resume(folder, *WORD)
+    assert (refused.returncode, ran(folder)) == (4, [])
+    assert "[alive]" in refused.stderr
+    (folder / "wait").unlink()
+    only_row(*words, state="done")
+
+
+def test_as_the_command_of_a_relaunch_it_goes_on_under_that_claim(folder, theirs):
+    program = (sys.executable, "-m", "lineclear", "resume", "{store}", "--agent", "slow:make")
+    own = ("config", "set-launch", "--agent", "arun", "--cwd", folder, "--", *program)
+    assert lineclear(*own).returncode == 0
+    words = ("--source", folder / "source")
+    (row,) = listed(*words)
+    assert lineclear("relaunch", row["id"], *WORD, *words).returncode == 0
+    assert only_row(*words, state="done")["outcome"] == "ok"
+    assert len(ran(folder)) == 1
+    assert theirs.exists()
+
+
+def test_killed_on_the_way_it_goes_on_in_its_own_folder(folder, theirs):
+    (folder / "wait").touch()
+    store = folder / "source" / "arun"
+    command = [sys.executable, "-m", "lineclear", "resume", str(store), "--agent", "slow:make"]
+    with subprocess.Popen([*command, *WORD], cwd=folder, stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: ran(folder))
+        process.kill()
+    (folder / "wait").unlink()
+    refused = resume(folder, *WORD)
+    assert refused.returncode == 4
+    (aside,) = store.glob("resumed-*")
+    done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
+    assert (done.returncode, done.stdout) == (0, "charged\n")
+    assert theirs.exists()
