@@ -67,10 +67,11 @@ _SECONDARY = frozenset(
 )
 _SHORTEST_WORD = 24
 """Pixels below which a state's word is left to its tooltip."""
-_KEPT_BY_STOP = 110
-_KEPT_BY_OTHERS = 280
+_KEPT_BY_READER = 110
+_KEPT_BY_NOTES = 280
 _KEPT_NARROW = 36
-"""Pixels of the arguments that a chip leaves, by how loud it is."""
+"""Pixels of the arguments that a chip leaves; the first warning leaves none: an agent chooses its
+arguments, and with them would choose whether a warning is seen."""
 
 
 def glyph_of(row: Row) -> str:
@@ -183,7 +184,7 @@ class RowDelegate(QStyledItemDelegate):
                 said = self._became(index, row) if became else ""
                 self._arguments(painter, content, index, row, dim=dim, said=said)
                 return
-            content = self._chips(painter, content, index, row, _KEPT_BY_OTHERS)
+            content = self._chips(painter, content, index, row, _KEPT_BY_NOTES)
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         quiet = dim or (column in _SECONDARY and not selected)
         colour = t.muted if quiet else t.text
@@ -227,7 +228,7 @@ class RowDelegate(QStyledItemDelegate):
         upper.setRight(upper.right() - taken)
         self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
         lower.setLeft(lower.left() + theme.GLYPH + 10)
-        lower = self._chips(painter, lower, index, row, _KEPT_BY_OTHERS, least=_KEPT_NARROW)
+        lower = self._chips(painter, lower, index, row, _KEPT_BY_NOTES, least=_KEPT_NARROW)
         # Values say more than their keys where there is no room for both.
         first = index.data(Role.CHANGED) or ()
         pairs = cells.pairs(row.arguments, first) if row.tool is not None else []
@@ -328,6 +329,7 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(content, int(_LEFT_MIDDLE), said)
             taken = painter.fontMetrics().horizontalAdvance(said) + BETWEEN_PAIRS
             content = content.adjusted(taken, 0, 0, 0)
+        painter.setClipRect(content)
         for piece in layout.lay_out(pairs, content.width()):
             painter.setFont(fonts[piece.is_key])
             painter.setPen(QColor(t.muted if piece.is_key or dim else t.text))
@@ -342,7 +344,7 @@ class RowDelegate(QStyledItemDelegate):
         row: Row,
         wanted: int,
         *,
-        least: int = _KEPT_BY_STOP,
+        least: int = _KEPT_BY_READER,
     ) -> QRect:
         """Draw the chips for which there is room beside WANTED pixels of text; give its place."""
         t = self._look.tokens
@@ -356,8 +358,10 @@ class RowDelegate(QStyledItemDelegate):
         reader = index.data(Role.READER)
         for label, level in cells.chips(row, index.data(Role.DIFFERS), reader):
             width = metrics.horizontalAdvance(label) + 12
-            loud = level >= Level.STOP or label == reader
-            kept = least if loud else min(wanted, _KEPT_BY_OTHERS)
+            if level >= Level.CARE:
+                kept = _KEPT_NARROW if fitting else 0
+            else:
+                kept = least if label == reader else min(wanted, _KEPT_BY_NOTES)
             if room - width >= kept:
                 fitting.append((label, level, width))
                 room -= width + 4
