@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, Qt
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
@@ -355,3 +356,35 @@ def test_a_group_of_nothing_but_tombstones_counts_none(view):
     fill(view, [11, 12])
     (heading,) = model_of(view).headings()
     assert heading_words(heading) == "Agents waiting \u00b7 2"
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_columns_and_sorting_are_reached_from_the_keyboard(view, qtbot):
+    view.clearSelection()
+    view.open_menu(QPoint(5, 5))
+    menu = view.findChild(QMenu, "columns")
+    assert menu is not None
+    assert menu.activeAction().text() == "Agent"
+    sorts = menu.findChild(QMenu, "sortBy")
+    by = {action.text(): action for action in sorts.actions()}
+    by["Tool, downward"].trigger()
+    header = view.horizontalHeader()
+    assert header.sortIndicatorSection() == Column.TOOL
+    assert header.sortIndicatorOrder() is Qt.SortOrder.DescendingOrder
+    menu.close()
+
+
+@pytest.mark.parametrize("code", ["first_time", "repeats_finished_call", "twin"])
+@pytest.mark.parametrize("text", ["x", "x" * 400])
+def test_a_warning_has_its_room_before_the_arguments(view, code, text):
+    view.resize(500, 10 * theme.ROW_HEIGHT)
+    row = a_row(1, asked_at=NOW, arguments={"note": text}, warnings=(code,))
+    model_of(view).apply(Diff(added=(row,)))
+    view.executeDelayedItemsLayout()
+    cell = view.visualRect(model_of(view).index(0, Column.ARGUMENTS))
+    assert cell.width() < 180
+    shown = view.viewport().grab(cell).toImage()
+    light = view.itemDelegate()._look.tokens
+    back = QColor(light.stop_back if code == "twin" else light.care_back)
+    places = [(x, y) for x in range(shown.width()) for y in range(shown.height())]
+    assert sum(shown.pixelColor(*place) == back for place in places) > 200

@@ -102,8 +102,8 @@ class TableColumns(QObject):
 
     # --- Choosing -------------------------------------------------------------------------------
 
-    def choose(self, where: QPoint) -> None:
-        """Open the menu of columns at a place of the header."""
+    def choose(self, where: QPoint | None = None) -> None:
+        """Open the menu of columns and sorting, at a place of the header."""
         menu = QMenu(self._view)
         menu.setObjectName("columns")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -111,9 +111,10 @@ class TableColumns(QObject):
             action = menu.addAction(cells.HEADINGS[column])
             action.setCheckable(True)
             action.setChecked(not self._view.isColumnHidden(column))
-            action.setEnabled(column not in _ALWAYS)
+            action.setEnabled(column not in _ALWAYS and not self.compact)
             action.toggled.connect(self._shown(column))
         menu.addSeparator()
+        self._add_sorts(menu.addMenu(_("Sort by")))
         unsorted = menu.addAction(_("Sort as at first"))
         header = self._view.horizontalHeader()
         unsorted.setEnabled(header.sortIndicatorSection() != UNSORTED)
@@ -121,7 +122,29 @@ class TableColumns(QObject):
             lambda: header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
         )
         menu.addAction(_("Columns as at first")).triggered.connect(self._at_first)
-        menu.popup(header.mapToGlobal(where))
+        at = QPoint(8, 0) if where is None else where
+        # In a narrow table the header is hidden, and the table begins where it would stand.
+        menu.popup((self._view if header.isHidden() else header).mapToGlobal(at))
+        if where is None:
+            menu.setActiveAction(next(one for one in menu.actions() if one.isEnabled()))
+
+    def _add_sorts(self, menu: QMenu) -> None:
+        """Offer each column, upward and downward, as clicks on its heading do."""
+        menu.setObjectName("sortBy")
+        header = self._view.horizontalHeader()
+        for column in Column:
+            for order, told in (
+                (Qt.SortOrder.AscendingOrder, _("{column}, upward")),
+                (Qt.SortOrder.DescendingOrder, _("{column}, downward")),
+            ):
+                action = menu.addAction(told.format(column=cells.HEADINGS[column]))
+                action.setCheckable(True)
+                now = (header.sortIndicatorSection(), header.sortIndicatorOrder())
+                action.setChecked(now == (column, order))
+                action.triggered.connect(self._sorted(column, order))
+
+    def _sorted(self, column: Column, order: Qt.SortOrder) -> Callable[[], None]:
+        return lambda: self._view.horizontalHeader().setSortIndicator(column, order)
 
     def _shown(self, column: Column) -> Callable[[bool], None]:
         def show(shown: bool) -> None:

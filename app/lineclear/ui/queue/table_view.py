@@ -273,17 +273,21 @@ class QueueView(QTableView):
         self._away.start()
 
     def open_menu(self, where: QPoint) -> None:
-        """Open the menu of the selected rows at a place of the table."""
-        if self._on_heading(where) or not self.selected_ids():
+        """Open the menu of the selected rows at a place of the table; of the table without any."""
+        if not self.selected_ids():
+            self.columns.choose()
+            return
+        if self._on_heading(where):
             return
         menu = QMenu(self)
         menu.setObjectName("callMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.menu_opening.emit(menu)
-        if menu.isEmpty():
-            menu.deleteLater()
-        else:
-            menu.popup(self.viewport().mapToGlobal(where))
+        menu.addSeparator()
+        shape = menu.addAction(_("Columns and sorting\u2026"))
+        shape.setObjectName("shapeColumns")
+        shape.triggered.connect(lambda: self.columns.choose(None))
+        menu.popup(self.viewport().mapToGlobal(where))
 
     def current_place(self) -> QPoint:
         """Where a menu of the current row opens."""
