@@ -9,6 +9,7 @@ import pytest
 
 from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
+from lineclear.core.inbox.rows import Resumed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
@@ -215,6 +216,22 @@ def test_a_run_of_which_a_call_was_handed_over_says_both_before_it_goes_on():
     assert offer.resume == "Nothing runs or ran: resume"
     assert "An earlier answer to this call was handed over" in offer.sentence
     assert "It may still be running" in offer.sentence
+
+
+@pytest.mark.parametrize(
+    "codes, label",
+    [(("resumed_before", "may_be_running"), "Nothing runs: resume again"),
+     (("resumed_before",), "Resume again")],
+)  # fmt: skip
+def test_a_run_that_was_resumed_elsewhere_says_where_and_asks_first(codes, label):
+    before = Resumed("run_1", "a" * 32, Path("/srv/other"), datetime(2026, 7, 28, tzinfo=UTC), "ok")
+    row = a_row(
+        1, state=State.RESUMABLE, resumable_by="settings", warnings=codes, tool=None, resumed=before
+    )
+    offer = offers.offer(row, word=True)
+    assert (offer.resume, "may be done again" in offer.sentence) == (label, True)
+    assert offers.offer(row).asks
+    assert "Resumed before in /srv/other at " in words.warning_about(row, "resumed_before")
 
 
 def test_a_stop_warning_is_approved_anyway_or_not_at_all():
