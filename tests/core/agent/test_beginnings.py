@@ -25,6 +25,7 @@ from lineclear import (
 from lineclear.core.agent.checkpoint_files import checkpoint_name
 from lineclear.core.agent.errors import AgentExecutorError, ResumeSerializeError
 from lineclear.core.agent.session_store import FileSessionStore
+from lineclear.core.errors import Unreadable
 
 AGENT = """
 import asyncio, sys
@@ -375,3 +376,29 @@ async def test_a_file_of_an_earlier_version_leaves_the_call_in_doubt(source, sta
     file.write_text(json.dumps(document))
     assert resumed(start, source, "mail", "handler") == f"output {DOUBT}"
     assert effects(source) == []
+
+
+@pytest.mark.parametrize(
+    "key, value, said",
+    [
+        ("ordinal", 2**64 - 1, "The field 'ordinal' is too large."),
+        ("inputs", [], "The field 'inputs' has the wrong type."),
+        ("begun", [-1], "The field 'begun.0' is negative."),
+    ],
+)
+async def test_a_hostile_block_is_refused_in_one_sentence(source, key, value, said):
+    store = source / "bot"
+    agent = Once(Action("note", {"text": "a"}))
+    tools = {"note": Tool(agent.run, asks=False)}
+    async with AgentExecutor(agent, tools, store=store, checkpoints=Night(store)) as executor:
+        with pytest.raises(ExecutionSuspended):
+            await executor.invoke("go")
+        (file,) = store.glob("*.checkpoint.json")
+        document = json.loads(file.read_bytes())
+        document["metadata"]["lineclear"]["run"][key] = value
+        file.write_text(json.dumps(document))
+        with pytest.raises(Unreadable) as refused:
+            await executor.resume()
+    assert refused.value.sentence == f"{file}: In its block 'lineclear': {said}"
+    assert refused.value.path == str(file)
+    assert agent.ran == []

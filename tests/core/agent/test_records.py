@@ -171,6 +171,11 @@ def test_a_block_that_does_not_fit_its_messages_is_refused():
     with pytest.raises(Unreadable, match="names 0 calls") as refused:
         run_of_loop(LoopCheckpoint.from_document(document))
     assert refused.value.code == "inconsistent"
+    document["lineclear"] = {**json.loads(loop_checkpoint_of(run, "s").encode())["lineclear"]}
+    document["lineclear"]["ordinal"] = 2**64 - 1
+    with pytest.raises(Unreadable) as refused:
+        run_of_loop(LoopCheckpoint.from_document(document))
+    assert refused.value.sentence == "In its block 'lineclear': The field 'ordinal' is too large."
     document["lineclear"] = {"v": 2}
     with pytest.raises(Unreadable):
         run_of_loop(LoopCheckpoint.from_document(document))

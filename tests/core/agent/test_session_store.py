@@ -250,3 +250,32 @@ async def test_an_unreadable_file_counts_as_none_for_the_sink(files, root):
     assert await SessionStoreCheckpointSink(files).load_latest("run-1") is None
     with pytest.raises(Unreadable):
         await files.load_loop_checkpoint("run-1")
+
+
+# --- what would not be loaded again ------------------------------------------------------------
+
+
+async def test_what_would_not_be_loaded_again_is_not_saved(store):
+    await store.save_loop_checkpoint("run-1", checkpoint())
+    newer = checkpoint().model_copy(update={"schema_version": 5})
+    with pytest.raises(Unreadable, match="has schema version 5") as refused:
+        await store.save_loop_checkpoint("run-1", newer)
+    assert refused.value.code == "future_schema"
+    assert await store.load_loop_checkpoint("run-1") == checkpoint()
+
+
+async def test_what_is_no_json_is_not_saved(files):
+    odd = checkpoint().model_copy(update={"extra": {1, 2}})
+    with pytest.raises(ResumeSerializeError, match="type set cannot be written as JSON"):
+        await files.save_loop_checkpoint("run-1", odd)
+
+
+@pytest.mark.parametrize("run_id", ["\ud800", "nul\0"])
+async def test_a_run_id_that_no_file_can_hold_is_of_no_run(files, root, run_id):
+    with pytest.raises(ResumeSerializeError, match="no JSON can hold the run's id"):
+        await files.save_loop_checkpoint(
+            run_id, checkpoint(run_id="x").model_copy(update={"run_id": run_id})
+        )
+    assert await files.load_loop_checkpoint(run_id) is None
+    await files.delete_loop_checkpoint(run_id)
+    assert not root.exists()

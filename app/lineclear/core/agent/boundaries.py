@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
+from pydantic import ValidationError
+
 from lineclear.core.agent.errors import AgentExecutorError, ExecutionSuspended
 from lineclear.core.agent.execution_record import checkpoint_of
 from lineclear.core.agent.run import Run
+from lineclear.core.checkpoints.serde import unreadable
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionDecision,
@@ -104,5 +107,9 @@ def _failing(node: AgentExecutionNode) -> Iterator[None]:
         yield
     except AgentExecutorError:
         raise
+    except ValidationError as why:
+        # A count that a checkpoint cannot hold; what pydantic says of it is for programmers.
+        said = unreadable(why).sentence
+        raise AgentExecutorError(f"executor failed: {said} (at {node})") from why
     except Exception as why:
         raise AgentExecutorError(f"executor failed: {why} (at {node})") from why

@@ -101,6 +101,10 @@ class FileCheckpointHandler:
         """
         return await asyncio.to_thread(self._kept_runs)
 
+    def file_of(self, run_id: str) -> Path:
+        """Give the file of a run, whether or not it is there."""
+        return self.path / checkpoint_name(run_id)
+
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
@@ -157,7 +161,7 @@ class FileCheckpointHandler:
             sync_folder(fd)
 
     def _load(self, run_id: str) -> AgentCheckpoint | None:
-        path = self.path / checkpoint_name(run_id)
+        path = self.file_of(run_id)
         try:
             found = self._read(path)
         except Unreadable as why:

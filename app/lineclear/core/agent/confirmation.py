@@ -134,6 +134,7 @@ class ConfirmationGate:
                         key=tool_id,
                         tool_id=tool_id,
                         acceptance=_YesOrNo(),
+                        takes=("approve", "deny"),
                         expires_after=self._expires_after,
                     ),
                     name="lineclear-confirmation",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from lineclear.core.agent.boundaries import CheckpointHandler
@@ -16,7 +17,8 @@ from lineclear.core.agent.run import Run
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
-from lineclear.core.errors import LineclearError
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import LineclearError, Unreadable
 
 _log = logging.getLogger("lineclear.agent")
 
@@ -30,6 +32,14 @@ class CheckpointKeeper(CheckpointHandler, Protocol):
 
     async def kept_runs(self) -> list[tuple[int, str]]:
         """Give (nanoseconds since 1970 of the last checkpoint, run id) of each run."""
+
+
+@runtime_checkable
+class _Filed(Protocol):
+    """What keeps each run in a file."""
+
+    def file_of(self, run_id: str) -> Path:
+        """Give the file of a run, whether or not it is there."""
 
 
 class KeptRuns:
@@ -106,7 +116,12 @@ class KeptRuns:
         if self._keeper is None:
             return None
         found = await self._keeper.load_checkpoint(run_id)
-        return None if found is None else run_of_execution(found)
+        if found is None:
+            return None
+        try:
+            return run_of_execution(found)
+        except Unreadable as why:
+            raise _named(why, run_id, self._keeper) from why
 
     async def _loop(self, run_id: str, *, strict: bool) -> Taken | None:
         found: LoopCheckpoint | None = None
@@ -120,11 +135,22 @@ class KeptRuns:
         found.ensure_owned_by(run_id, self._session_id)
         if BLOCK not in (found.model_extra or {}):
             self._theirs.add(run_id)
-        return Taken(run_of_loop(found))
+        try:
+            return Taken(run_of_loop(found))
+        except Unreadable as why:
+            raise _named(why, run_id, getattr(self._sink, "store", None)) from why
 
 
 def _further(one: Taken, other: Taken) -> bool:
     return (one.run.done, one.run.iteration) > (other.run.done, other.run.iteration)
+
+
+def _named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
+    """Say of which file it is, where there is one, or else of which run."""
+    if isinstance(keeper, _Filed):
+        path = keeper.file_of(run_id)
+        return Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path)
+    return Unreadable(why.code, f"The checkpoint of run {visible_line(run_id, 60)}: {why.sentence}")
 
 
 def _pass_over(why: LineclearError, *, strict: bool) -> None:

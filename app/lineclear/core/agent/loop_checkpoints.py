@@ -82,6 +82,7 @@ class MemorySessionStore:
     async def save_loop_checkpoint(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
         """Keep a checkpoint."""
         checkpoint.ensure_addressed_by(run_id)
+        checkpoint.ensure_loadable()
         self._checkpoints[run_id] = checkpoint
 
     async def load_loop_checkpoint(self, run_id: str) -> LoopCheckpoint | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -19,9 +19,12 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import LoopConvergenceState
 from lineclear.core.checkpoints.lc_agents import AgentAction, AgentStep, ToolInput
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.serde import Count, Omitted, Record
+from lineclear.core.checkpoints.serde import Omitted, Record
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.records import Tokens
+
+Count = Annotated[int, Field(ge=0, le=jsontext.SAFE_INT)]
+"""Leaves room to count on, within what a system's own counts can hold."""
 
 
 class KnownTokens(Record):
@@ -120,7 +123,12 @@ def run_from(
 
 def read_block(document: Json) -> RunBlock | None:
     """Read the block of a checkpoint; None where there is none. Raises Unreadable."""
-    return None if document is None else RunBlock.from_document(document)
+    if document is None:
+        return None
+    try:
+        return RunBlock.from_document(document)
+    except Unreadable as why:
+        raise Unreadable(why.code, f"In its block 'lineclear': {why.sentence}") from why
 
 
 def _call_ids(exchanges: Sequence[Exchange], block: RunBlock | None) -> list[str | None]:

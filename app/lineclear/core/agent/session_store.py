@@ -16,7 +16,7 @@ from typing import Final
 
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.threads import LedgerThreads
-from lineclear.core.checkpoints import a3s
+from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
@@ -45,8 +45,9 @@ class FileSessionStore:
     async def save_loop_checkpoint(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
         """Replace the run's file; durable on return.
 
-        Raises Unreadable (`key_mismatch`), ResumeSerializeError for what no a3s would read
-        back (too deep, larger than 256 MiB), ResumeIOError, NotConfirmed.
+        Raises Unreadable for what would not be loaded again (`key_mismatch`, `future_schema`,
+        `bad_binding`), ResumeSerializeError for what no a3s would read back (no JSON, too deep,
+        larger than 256 MiB, a run id that is no UTF-8), ResumeIOError, NotConfirmed.
         """
         await self._threads.run(lambda: self._save(run_id, checkpoint))
 
@@ -69,6 +70,10 @@ class FileSessionStore:
         """
         return await asyncio.to_thread(self._kept_runs)
 
+    def file_of(self, run_id: str) -> Path:
+        """Give the current file of a run, whether or not it is there."""
+        return self.path.joinpath(*a3s.FOLDER, a3s.file_name(run_id))
+
     def close(self) -> None:
         """End the threads."""
         self._threads.close()
@@ -77,10 +82,16 @@ class FileSessionStore:
 
     def _save(self, run_id: str, checkpoint: LoopCheckpoint) -> None:
         checkpoint.ensure_addressed_by(run_id)
-        path = self._file(run_id)
+        checkpoint.ensure_loadable()
+        if not _nameable(run_id):
+            raise ResumeSerializeError(
+                f"A checkpoint of run '{visible_line(run_id, 40)}' cannot be written below"
+                f" {self.path}: no JSON can hold the run's id."
+            )
+        path = self.file_of(run_id)
         try:
             raw = checkpoint.encode()
-        except ValueError as why:
+        except (TypeError, ValueError) as why:
             raise ResumeSerializeError(f"{path} cannot be written: {why}") from why
         if len(raw) > a3s.MAX_BYTES:
             raise ResumeSerializeError(
@@ -100,7 +111,9 @@ class FileSessionStore:
             close_folder(fd)
 
     def _load(self, run_id: str) -> LoopCheckpoint | None:
-        for path in (self._file(run_id), self._legacy_file(run_id)):
+        if not _nameable(run_id):
+            return None
+        for path in (self.file_of(run_id), self._legacy_file(run_id)):
             try:
                 raw = read_file(str(path), max_bytes=a3s.MAX_BYTES).raw
             except Unreadable as why:
@@ -116,7 +129,9 @@ class FileSessionStore:
         return None
 
     def _delete(self, run_id: str) -> None:
-        for path in (self._file(run_id), self._legacy_file(run_id)):
+        if not _nameable(run_id):
+            return
+        for path in (self.file_of(run_id), self._legacy_file(run_id)):
             if path == self._legacy_file(run_id) and not self._is_of(path, run_id):
                 continue
             try:
@@ -178,9 +193,6 @@ class FileSessionStore:
             fd = below
         return fd
 
-    def _file(self, run_id: str) -> Path:
-        return self.path.joinpath(*a3s.FOLDER, a3s.file_name(run_id))
-
     def _legacy_file(self, run_id: str) -> Path:
         return self.path.joinpath(*a3s.LEGACY_FOLDER, a3s.legacy_file_name(run_id))
 
@@ -188,6 +200,11 @@ class FileSessionStore:
         return ResumeIOError(
             f"{path} cannot be {done}: {oserrors.reason(why)}; {oserrors.cure(why)} and try again."
         )
+
+
+def _nameable(run_id: str) -> bool:
+    """Tell whether a file can hold a run of this id, and be named for it."""
+    return jsontext.storable(run_id) == run_id
 
 
 def _decoded(raw: bytes, run_id: str) -> LoopCheckpoint:

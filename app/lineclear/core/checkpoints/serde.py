@@ -125,6 +125,10 @@ def unreadable(why: ValidationError) -> Unreadable:
         return Unreadable("missing_field", f"The field '{place}' is missing.")
     if kind == "greater_than_equal":
         return Unreadable("negative", f"The field '{place}' is negative.")
+    if kind == "less_than_equal":
+        return Unreadable("wrong_type", f"The field '{place}' is too large.")
+    if not place:
+        return Unreadable("wrong_type", "It is no object.")
     if kind in ("enum", "literal_error", "union_tag_invalid"):
         return Unreadable("wrong_type", f"The field '{place}' has a value that is not defined.")
     if kind == "extra_forbidden":
