@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lineclear.cli.parsing import parser
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 
 
@@ -224,3 +225,13 @@ def test_an_agents_text_never_reaches_the_terminal_raw(tmp_path):
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "ev⟦U+202E⟧il" in shown
+
+
+def test_a_filter_may_stand_behind_an_option(home):
+    parsed = parser().parse_args(
+        ["history", "export", "x.csv", "--format", "csv", "agent:x", "tool:y"]
+    )
+    assert parsed.file == "x.csv"
+    assert parsed.filter == ["agent:x", "tool:y"]
+    with pytest.raises(SystemExit):
+        parser().parse_args(["history", "export", "x.csv", "--nope", "agent:x"])

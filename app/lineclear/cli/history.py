@@ -127,7 +127,9 @@ def _by(entry: Entry) -> str:
     fact = entry.fact
     if fact.verdict not in _VERDICTS:
         return ""
-    return person_text(fact.by_name, fact.by_uid)
+    # What ends by itself was no person's word: the uid is only whose program noted it.
+    by_itself = fact.verdict in ("expired", "withdrawn")
+    return person_text(fact.by_name, None if by_itself else fact.by_uid)
 
 
 def _seen(entry: Entry) -> tuple[str, str]:
