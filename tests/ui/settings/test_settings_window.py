@@ -536,3 +536,14 @@ async def test_old_records_are_shown_before_they_go(window, source, until):
     await until(lambda: page.old.told.text() == "2 calls removed.", "the removal")
     assert [one.name for one in records.glob("*.request.json")] == ["000003.request.json"]
     assert not page.old.list.isVisible()
+
+
+# --- Where it opens -----------------------------------------------------------------------------
+
+
+async def test_it_opens_whole_over_the_main_window(window):
+    shown = opened(window, LOOK)
+    screen = window.screen().availableGeometry()
+    assert screen.contains(shown.geometry())
+    far = shown.geometry().center() - window.frameGeometry().center()
+    assert abs(far.x()) <= max(0, window.width() - shown.width()) + 40

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -79,8 +79,22 @@ class SettingsWindow(QWidget):
         # Longer words than in English, or larger type, ask for more.
         bodies = [page.widget() for page in self.pages.values()]
         asked = max(body.minimumSizeHint().width() for body in bodies if body is not None)
-        self.resize(max(860, min(self.list.width() + asked + 20, WIDEST)), 600)
-        self.setMinimumSize(560, 380)
+        wanted = QSize(max(860, min(self.list.width() + asked + 20, WIDEST)), 600)
+        # Room for the frame that the desktop puts around it.
+        room = self.screen().availableGeometry().size() - QSize(16, 48)
+        self.setMinimumSize(QSize(560, 380).boundedTo(room))
+        self.resize(wanted.boundedTo(room))
+        if parent is not None:
+            self._stand_over(parent.window())
+
+    def _stand_over(self, window: QWidget) -> None:
+        """Stand over the middle of a window, whole on its screen."""
+        screen = window.screen().availableGeometry().adjusted(0, 32, -16, -16)
+        place = QRect(QPoint(0, 0), self.size())
+        place.moveCenter(window.frameGeometry().center())
+        left = max(screen.left(), min(place.left(), screen.right() - place.width()))
+        top = max(screen.top(), min(place.top(), screen.bottom() - place.height()))
+        self.move(left, top)
 
     def _lay_out(self) -> None:
         left = QWidget()
