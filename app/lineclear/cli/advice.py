@@ -78,6 +78,8 @@ def after_answer(row: Row, sources: Sources = ()) -> str:
 
 def how_to_go_on(row: Row, sources: Sources = ()) -> str:
     """Tell what goes on with a dead agent: a command, or that a person starts it as ever."""
+    if row.resumable_by is None and row.system != NATIVE:
+        return f"Set the command that resumes it, then relaunch it: {how_to_resume(row, sources)}"
     if row.resumable_by is None and not row.has_factory:
         return f"Start it as ever, or set the command that does: {how_to_resume(row, sources)}"
     return f"Go on with it: {how_to_resume(row, sources)}"
@@ -106,10 +108,9 @@ def how_to_resume(row: Row, sources: Sources = ()) -> str:
     for any other agent its start command is set first.
     """
     if row.resumable_by is not None:
-        needed = words_needed(row)
-        word = "".join(f" --despite {code}" for code in row.warnings if code in needed)
-        return on_call("relaunch", row, sources, word)
-    if not row.has_factory:
+        return _relaunch(row, sources)
+    if row.system != NATIVE or not row.has_factory:
+        # Whether an agent of ours could take its checkpoint up nobody knows before it tries.
         return set_launch(row.agent, row.store)
     return _resume(row)
 
@@ -142,7 +143,8 @@ def _decisions(row: Row, sources: Sources = ()) -> Iterator[str]:
     if not any(wording.warning_level(code) is Level.BLOCKED for code in row.warnings):
         despite = "".join(f" --despite {code}" for code in wording.stops(row))
         yield on_call("approve", row, sources, f"{despite}")
-        yield on_call("modify", row, sources, f" --arguments JSON{despite}")
+        if row.takes is None or "modify" in row.takes:
+            yield on_call("modify", row, sources, f" --arguments JSON{despite}")
     yield on_call("deny", row, sources, " --reason WHY")
 
 
@@ -150,6 +152,15 @@ def _resumes(row: Row, sources: Sources = ()) -> Iterator[str]:
     if row.closed or row.process is Process.ALIVE or is_held_back(row):
         return
     yield how_to_resume(row, sources)
+    if row.system != NATIVE and row.resumable_by is None:
+        # What is typed once the command is set.
+        yield _relaunch(row, sources)
+
+
+def _relaunch(row: Row, sources: Sources) -> str:
+    needed = words_needed(row)
+    word = "".join(f" --despite {code}" for code in row.warnings if code in needed)
+    return on_call("relaunch", row, sources, word)
 
 
 def on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
@@ -158,27 +169,19 @@ def on_call(verb: str, row: Row, sources: Sources, words: str = "") -> str:
 
 
 def after_resolution(row: Row, rows: Iterable[Row], sources: Sources = ()) -> str:
-    """Tell what goes on with the agent of a settled call; ROWS is all that stands now.
+    """Tell what goes on with the agent of ours of a settled call; ROWS is all that stands now.
 
     The settled call itself is over: what can go on is what its run left beside it, or asks anew.
     """
     if row.process in (Process.ALIVE, Process.ELSEWHERE):
         return ""
-    left = [
-        one
-        for one in rows
-        if one.store == row.store
-        and not one.closed
-        and (row.system == NATIVE or one.run == row.run)
-    ]
+    left = [one for one in rows if one.store == row.store and not one.closed]
     waiting = next((one for one in left if one.state is State.PENDING), None)
     if waiting is not None:
         return f"It is asked anew: {on_call('show', waiting, sources)}"
     stopped = next((one for one in left if one.state in _GOES_ON), None)
     if stopped is not None:
         return how_to_go_on(stopped, sources)
-    if row.system != NATIVE:
-        return ""
     if row.has_factory:
         return f"Go on with it: {_resume(row)}"
     return f"Start {visible_line(row.agent, 80)} as ever to go on."

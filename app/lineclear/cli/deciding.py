@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from lineclear.cli import advice, recording
+from lineclear.cli import advice, recording, settled_elsewhere
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.selection import detail_of, rows_of
 from lineclear.cli.terminal import Terminal
@@ -162,9 +162,12 @@ def _resolve(
 ) -> None:
     with recording.decided(settings, detail.row, None, terminal):
         outcome = deciding.resolve(detail, options.resolution, options.note, settings)
-    told = _RESOLUTIONS[options.resolution]
-    further = advice.after_resolution(detail.row, rows_of(settings), options.sources or ())
-    told = f"{told} {further}".rstrip()
+    rows, sources = rows_of(settings), options.sources or ()
+    if detail.row.system == advice.NATIVE:
+        further = advice.after_resolution(detail.row, rows, sources)
+        told = f"{_RESOLUTIONS[options.resolution]} {further}".rstrip()
+    else:
+        told = settled_elsewhere.told(detail.row, options.resolution, rows, sources, options.note)
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})
 
 

@@ -148,6 +148,7 @@ def row_of(
         limits=limits,
         usage=usage,
         partly_read=checkpoint is not None and checkpoint.partly_read,
+        takes=None if block is None else block.takes,
         has_factory=block is None or block.adapter in (None, EXECUTOR),
         position=None if checkpoint is None else checkpoint.position,
         process=how.process,

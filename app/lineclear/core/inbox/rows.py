@@ -113,6 +113,8 @@ class Row:
     started_at: datetime | None = None
     preview: str = ""
     """Outcome's preview, untrusted text."""
+    takes: tuple[str, ...] | None = None
+    """Verdicts that its agent has a use for; None: all."""
     has_factory: bool = True
     """Whether `lineclear resume` may go on with it: False where it is known to be no executor's."""
     resumable_by: str | None = None

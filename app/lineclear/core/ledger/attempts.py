@@ -1,6 +1,6 @@
 """Resuming the same checkpoint of another program again, after a resume of it came to nothing.
 
-That is: it failed, a person said that it did not run, or an approval was taken back. Each attempt
+That is: it failed, a person settled what may have run, or an approval was taken back. Each attempt
 is a call of its own, with an id, a start and an outcome of its own: the first is named after the
 file, each later one after the one before. A later one is there only once the one before it has
 ended, so its fence keeps two from running at a time, and nothing that was decided or started counts
@@ -27,6 +27,8 @@ _NOT_STARTED = 127
 _NOTHING = frozenset({"error", "withdrawn"})
 _AS_IF_NEVER = frozenset({"not_run", "ask_again"})
 """What an operator says of a resume that may have run, after which it can be tried again."""
+_RAN = "ran"
+"""The same of a call, after which it is asked anew: nothing but an answer tells its agent."""
 
 
 def attempt_aid(first: str, attempt: int) -> str:
@@ -80,6 +82,8 @@ def told(failed: Outcome) -> str:
     at = local_time(failed.ended_at)
     if failed.outcome == "withdrawn":
         return f"An approval was taken back at {at}, so this is asked anew."
+    if failed.resolution == _RAN:
+        return f"It was settled as run at {at}; deny it, so that it does not run again."
     if failed.outcome == "resolved":
         return f"The last resume was settled as not run at {at}."
     code = failed.exit_code
@@ -100,7 +104,8 @@ def _failed_or_taken_back(
     Whoever takes an approval back may be killed before the other calls are asked anew: whoever
     looks next comes as far.
     """
-    ended = _failed(store, {*aids, run})
+    asked = frozenset(aid for shown, aid in zip(calls, aids, strict=True) if shown.call is not None)
+    ended = _failed(store, {*aids, run}, asked)
     if ended is not None:
         return ended
     cut_short = [
@@ -119,11 +124,14 @@ def _failed_or_taken_back(
         # It is taken back all the same, and the next look comes as far.
         _log.warning("A taking back is not finished yet: %s", why.sentence)
         return None
-    return _failed(store, {*aids, run})
+    return _failed(store, {*aids, run}, asked)
 
 
-def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
-    """Give how an attempt came to nothing; None where it did not, goes on, or may have run."""
+def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome | None:
+    """Give how an attempt came to nothing; None where it did not, goes on, or may have run.
+
+    ASKED are those of AIDS that are of calls.
+    """
     failures: list[Outcome] = []
     for aid in aids:
         try:
@@ -134,7 +142,8 @@ def _failed(store: Store, aids: Iterable[str]) -> Outcome | None:
             if why.code != "absent" or _holds_start(store, aid):
                 return None
             continue
-        if outcome.outcome in _NOTHING or outcome.resolution in _AS_IF_NEVER:
+        ran = outcome.resolution == _RAN and aid in asked
+        if ran or outcome.outcome in _NOTHING or outcome.resolution in _AS_IF_NEVER:
             failures.append(outcome)
     return max(failures, key=lambda outcome: outcome.ended_at, default=None)
 

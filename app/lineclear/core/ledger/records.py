@@ -187,6 +187,8 @@ class RequestBlock(Record):
     """Actions of the same turn that the agent has still to do after this one."""
     marked_cut: bool | None = None
     """The agent says that what it shows is not the whole call."""
+    takes: JsonArray[str] | None = None
+    """Verdicts that the agent has a use for; None: all."""
 
 
 class Decision(Record):
