@@ -6,6 +6,12 @@ import pytest
 from lineclear import DecisionRefused, Gate, MayHaveRun
 from lineclear.core.agent.confirmation import AMBIGUOUS, ConfirmationGate
 from lineclear.core.agent.gate import Gate as RealGate
+from lineclear.core.errors import Refusal
+from lineclear.core.inbox.answers import takes_answer
+from lineclear.core.inbox.deciding import Origin, may_decide
+from lineclear.core.inbox.scan import scan_once
+from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.ui.deciding.offers import allowed, offer
 from tests.core.agent.conftest import Operator, other_call, until
 
 ARGS = {"command": "ls"}
@@ -54,6 +60,26 @@ async def test_the_request_shows_what_the_host_wants(confirmations, operator):
     assert (shown.call.tool, shown.call.arguments, shown.call.tool_id) == ("bash", ARGS, "t1")
     assert shown.block is not None
     assert shown.block.adapter == "a3s"
+    assert shown.block.takes == ("approve", "deny")
+
+
+async def test_nobody_is_offered_what_the_host_cannot_take(source, confirmations, operator):
+    task = asyncio.get_running_loop().create_task(confirmations.confirm("t1", "bash", ARGS))
+    await asyncio.to_thread(operator.wait_for_one)
+    settings = Settings(sources=(SourceSetting(path=source),))
+    (row,) = scan_once(settings, settings.sources)
+    may_decide(row, Origin.KEY, "approve", despite=frozenset(row.warnings))
+    may_decide(row, Origin.KEY, "deny")
+    for verdict in ("modify", "result"):
+        with pytest.raises(Refusal, match="takes only yes or no") as refused:
+            may_decide(row, Origin.KEY, verdict, despite=frozenset(row.warnings))
+        assert refused.value.code == "unsupported"
+    assert not takes_answer(row)
+    offered = allowed(row, offer(row))
+    assert (bool(offered.approve), offered.deny, offered.modify) == (True, True, False)
+    assert not offered.answer
+    task.cancel()
+    await asyncio.wait((task,))
 
 
 async def test_how_the_tool_ended_is_recorded(confirmations, operator):

@@ -22,6 +22,8 @@ _OURS: Final = "lineclear"
 
 def takes_answer(row: Row) -> bool:
     """Tell whether a call takes an answer: one that runs elsewhere, and any of our own agents'."""
+    if row.takes is not None and "result" not in row.takes:
+        return False
     return row.kind == "deferred" or row.system == _OURS
 
 

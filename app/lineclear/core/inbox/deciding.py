@@ -78,6 +78,11 @@ def may_decide(
             f" `{on_call('answer', row.id, '--response JSON', folders=(row.store,))}`.",
             code="unsupported",
         )
+    if row.takes is not None and verdict not in row.takes:
+        raise Refusal(
+            f"{_name(row)} takes only yes or no: its agent runs it as it was asked, or not at all.",
+            code="unsupported",
+        )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():
         raise Refusal(
             "This command runs below the agent that asked, so the agent itself may have started it;"

@@ -72,6 +72,8 @@ class Call:
     tool_schema: dict[str, Any] | None = None
     remaining: tuple[dict[str, Any], ...] = ()
     """Actions of the same turn that come after this one, for the resume."""
+    takes: tuple[str, ...] = ()
+    """Verdicts that the agent has a use for, all if empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +350,7 @@ def _new_block(store: Store, call: Call, key: str, seq: int, past: _Past) -> Req
         "tool_schema": call.tool_schema,
         "repeats": past.repeats,
         "remaining": call.remaining or None,
+        "takes": call.takes or None,
     }
     assert store.store_id is not None
     return RequestBlock(

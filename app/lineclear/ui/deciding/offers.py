@@ -320,7 +320,8 @@ def _offer_approval(row: Row, agent: str) -> Offer:
 
 def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
     """Take from OFFER what the one rule of all decisions forbids, and say why."""
-    offer = replace(offer, modify=offer.modify and editable)
+    takes_changes = row.takes is None or "modify" in row.takes
+    offer = replace(offer, modify=offer.modify and editable and takes_changes)
     stops = frozenset(stop_codes(row))
     gives = "result" if offer.answer and not offer.approve else "approve"
     try:
