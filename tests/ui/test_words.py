@@ -228,6 +228,7 @@ def test_a_run_that_was_resumed_elsewhere_says_where_and_asks_first(codes, label
     row = a_row(
         1, state=State.RESUMABLE, resumable_by="settings", warnings=codes, tool=None, resumed=before
     )
+    row = replace(row, process=Process.UNKNOWN)
     offer = offers.offer(row, word=True)
     assert (offer.resume, "may be done again" in offer.sentence) == (label, True)
     assert offers.offer(row).asks

@@ -105,8 +105,11 @@ def test_of_copies_that_are_resumed_at_once_one_runs(source, marks, tmp_path, ca
     words = () if calls else ("--despite", "may_be_running")
     for relaunching in [lineclear("relaunch", row.id, *words) for row in waits(marks)]:
         relaunching.communicate()
-    until(lambda: list((tmp_path / "ran").iterdir()))
-    until(lambda: sum("[alive]" in log for log in outcomes(source)) + _refused(source, names) == 3)
+    until(lambda: list((tmp_path / "ran").iterdir()), 60.0)
+    until(
+        lambda: sum("[alive]" in log for log in outcomes(source)) + _refused(source, names) == 3,
+        60.0,
+    )
     assert len(list(source.glob("*/.approvals/*.start.json"))) == 1
     assert len(list((tmp_path / "ran").iterdir())) == 1
 
@@ -126,9 +129,9 @@ def test_a_worker_is_told_of_the_folders_that_were_given(source, marks, tmp_path
     both = [lineclear("relaunch", row.id, *words) for row in waits(marks)]
     for one in both:
         one.communicate()
-    until(lambda: list((tmp_path / "ran").iterdir()))
+    until(lambda: list((tmp_path / "ran").iterdir()), 60.0)
     until(lambda: sum("[alive]" in log for log in outcomes(source))
-          + _refused(source, ("b0", "b1")) == 1)  # fmt: skip
+          + _refused(source, ("b0", "b1")) == 1, 60.0)  # fmt: skip
     assert len(list((tmp_path / "ran").iterdir())) == 1
 
 
