@@ -121,3 +121,13 @@ def test_what_this_user_may_not_read_stays_unread(tmp_path):
     path.write_text("x")
     path.chmod(0)
     assert read_from_disk(str(path)).why_not == "it cannot be read by this user."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
+def test_of_the_root_and_of_links_in_a_circle_is_said_what_is_so(tmp_path):
+    assert read_from_disk("/").why_not == "it is no regular file."
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    told = read_from_disk(str(tmp_path / "a"))
+    assert (told.absent, told.text) == (False, None)
+    assert told.why_not == "its links lead in a circle, or changed while it was read."

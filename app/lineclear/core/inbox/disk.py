@@ -104,6 +104,9 @@ def _read(path: str, real: str) -> FileBytes:
     # Looked up once: what is read is what is named.
     if _is_pseudo(real := real or _real(path)):
         raise Unreadable("pseudo", "")
+    if not os.path.basename(real):
+        # The root itself: nothing is named within it.
+        raise Unreadable("not_regular", "")
     with _folder(os.path.dirname(real)) as folder:
         name = real if folder is None else os.path.basename(real)
         found = read_file(name, dir_fd=folder, max_bytes=MOST, others_may_write=True)
@@ -119,7 +122,7 @@ _WHY: Final = {
     "not_regular": marked("it is no regular file."),
     "too_large": marked("it is larger than 2 MiB."),
     "changed_while_read": marked("it changed while it was read."),
-    "symlink": marked("it changed while it was read."),
+    "symlink": marked("its links lead in a circle, or changed while it was read."),
 }
 
 
