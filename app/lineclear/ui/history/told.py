@@ -228,7 +228,7 @@ def event(entry: Entry, now: datetime, gaps: Mapping[tuple[str, int], Gap], host
             )
         case kind:
             told = visible_line(kind, 40)
-    return f"{where}{told}."
+    return f"{words.clock(entry.at, now)} \u00b7 {where}{told}."
 
 
 def _gap(gap: Gap, now: datetime) -> str:
