@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.language import _
@@ -13,6 +13,17 @@ COPY = _("Copy three lines for an agent")
 COPY_SHORT = _("Copy three lines")
 _FRAMED = 28
 """Pixels of a button beside its words."""
+
+
+class _Button(QPushButton):
+    """Enter presses it as Space does: it has the focus, and nothing else here takes the key."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
+        """Press it, once for a key that is held down."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            self.click()
+            return
+        super().keyPressEvent(event)
 
 
 class EmptyState(QWidget):
@@ -42,7 +53,7 @@ class EmptyState(QWidget):
             ("demo", _("Start the demo")),
             ("copy", COPY),
         ):
-            button = QPushButton(text)
+            button = _Button(text)
             button.setObjectName(f"{name}Empty")
             button.setAutoDefault(False)
             button.setAccessibleName(text)

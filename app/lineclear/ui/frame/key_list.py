@@ -58,7 +58,7 @@ class _Scrolled(QScrollArea):
             return super().sizeHint()
         # Where the screen is too low for all of it, the bar stands beside the words.
         bar = self.verticalScrollBar().sizeHint().width()
-        return body.sizeHint() + QSize(bar + 2 * _RING, 0)
+        return body.sizeHint() + QSize(bar + 2 * _RING, 2 * _RING)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """All of its width, and some lines."""

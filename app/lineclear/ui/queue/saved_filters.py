@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QPushButton
 
 from lineclear.core.checkpoints.text import visible_line
@@ -14,6 +15,7 @@ from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.filtering import parse_filter
 
 NAME_LIMIT = 80
+WIDTH = 400
 
 
 class SavedFilters(QPushButton):
@@ -62,6 +64,11 @@ class SavedFilters(QPushButton):
         dialog.setLabelText(_("Name"))
         dialog.setOkButtonText(_("Save"))
         dialog.setTextValue(line[:NAME_LIMIT])
+        for button in dialog.findChildren(QPushButton):
+            button.setIcon(QIcon())
+        # Qt would make it as narrow as its words, and cut its title and the filter.
+        for field in dialog.findChildren(QLineEdit):
+            field.setMinimumWidth(WIDTH)
         dialog.textValueSelected.connect(lambda name: self.save(name, line))
         dialog.open()
 
