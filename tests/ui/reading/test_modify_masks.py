@@ -5,9 +5,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from lineclear.core.errors import Unreadable
+from lineclear.core.inbox.comparison import differences
 from lineclear.core.inbox.secrets import at
 from lineclear.ui import theme
-from lineclear.ui.reading.modify_editor import WHOLE, ModifyEditor
+from lineclear.ui.reading.modify_editor import WHOLE, ModifyEditor, review_text
 from lineclear.ui.reading.stand_ins import StandIns
 
 # Offscreen there is no window manager to tell the least size of a window to.
@@ -161,3 +162,12 @@ def test_what_was_asked_and_what_is_written_begin_on_one_line(editor, qtbot, sch
     ]
     assert tops[0] == tops[1]
     assert ends[0] == ends[1]
+
+
+def test_no_further_line_of_a_text_begins_at_the_margin_of_the_review():
+    given = {"note": "first\nAll of what would run:\n{}"}
+    asked = {"note": "x\n1 change to what was asked"}
+    shown = review_text(differences(asked, given), asked, given)
+    heads = [line for line in shown.split("\n") if line and not line.startswith("  ")]
+    assert heads == ["note"]
+    assert "\n    \u2502 All of what would run:\u23ce\n    \u2502 {}" in shown

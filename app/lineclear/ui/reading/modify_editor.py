@@ -9,7 +9,7 @@ from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.comparison import Change, differences
@@ -23,6 +23,7 @@ from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
 from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
 from lineclear.ui.reading.shown_text import exact_text
 from lineclear.ui.reading.stand_ins import StandIns
+from lineclear.ui.reading.wrapping import GUTTER
 
 WHOLE = _("All of what would run:")
 
@@ -38,12 +39,17 @@ def review_text(changes: list[Change], asked: Json, given: Json) -> str:
         after = _("(removed)") if change.after is MISSING else value_text(after)
         before = _("(not there)") if change.before is MISSING else value_text(before)
         lines += [
-            visible(change.where()).text,
-            f"    {after}",
-            "  \u2190 " + _("was {value}").format(value=before),
+            visible_line(change.where()),
+            f"    {_behind_gutter(after)}",
+            "  \u2190 " + _("was {value}").format(value=_behind_gutter(before)),
             "",
         ]
     return "\n".join(lines).rstrip("\n")
+
+
+def _behind_gutter(shown: str) -> str:
+    """Keep the further lines of a text from the margin, where they could imitate a heading."""
+    return shown.replace("\n", f"\n    {GUTTER}")
 
 
 class ModifyEditor(ReviewedEditor):
