@@ -1,6 +1,8 @@
 """A folder that goes while a call of it is read: said in the pane at once, and nothing is armed."""
 
-from tests.ui.test_window import Act, ask_for, ready, says, select
+from lineclear.ui.deciding.arming import Act
+from tests.ui.sample import ask_for
+from tests.ui.test_window import ready, says, select
 
 
 async def test_a_missing_folder_takes_the_verdicts_away_though_the_pointer_rests_in_the_table(

@@ -31,6 +31,7 @@ async def test_a_call_that_ended_is_not_told_as_removed(inbox, source, until):
     settings = Settings(sources=(SourceSetting(path=source),))
     (row,) = scan_once(settings, settings.sources)
     shown = read_detail(row).shown
+    assert shown is not None
     decide(read_detail(row), Verdict("approve"), Origin.CLI, settings)
     await until(lambda: _state(inbox, row.id) is State.APPROVED, "the word")
     inbox.sidebar.choose_section(Section.HANDED_OVER)
