@@ -14,7 +14,8 @@ import sys
 import unicodedata
 from pathlib import Path
 
-APART = "\u2116\u00b8"  # the sign for numbers, and the cedilla
+APART = "\u2116\u00b8\u2026"
+"""The sign for numbers, the cedilla, and what stands for a part that is cut out."""
 FRAMED = ("<super>", "<sub>", "<circle>", "<square>", "<fraction>", "<compat> 0028")
 TARGET = Path("app/lineclear/core/checkpoints/confusables.py")
 HEAD = '''"""Characters that are drawn as ASCII ones are; packaging/confusables.py writes this.

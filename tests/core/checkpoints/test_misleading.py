@@ -82,6 +82,7 @@ def test_what_misleads_is_shown_as_its_code_and_asks_for_the_word(shown):
     "text",
     [
         "don\u2019t \u2013 wait\u2026",
+        "/srv/prod/\u2026internal/service-1.json",
         "\u201cQuoted,\u201d he said \u2014 it\u2019s 10\u201320 pages, see \u2018x\u2019.",
         "C\u2019est l\u2019API \u2013 n\u2019oubliez pas\u2026",
         "\u041e\u0442\u0447\u0451\u0442 \u0434\u043b\u044f Bob: \u0433\u043e\u0442\u043e\u0432",

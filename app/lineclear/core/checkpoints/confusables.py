@@ -34,7 +34,7 @@ DRAWN_AS: Final[dict[str, str]] = {
     "-.": "\ua4fe",
     ".": "\u06f0\u2024\ua4f8\ua60e\ufe52\uff0e",
     "..": "\u2025",
-    "...": "\u2026\ufe19",
+    "...": "\ufe19",
     "/": (
         "\u1735\u2041\u2044\u2215\u2571\u27cb\u29f8\u2cc6\u2f03\u3033\u30ce\u31d3\u4e3f\uff0f"
         "\U0001d23a"
