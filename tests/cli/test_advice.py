@@ -65,15 +65,16 @@ def test_every_printed_command_is_understood(state):
             assert [*(options.sources or ())] in ([], [str(Path.cwd() / SOURCES[1][0]), "/srv"])
 
 
-def test_a_call_that_was_found_by_a_folder_is_resumed_without_it(tmp_path):
+def test_a_run_that_was_found_by_a_folder_is_found_by_it_from_anywhere(tmp_path):
     source = tmp_path / "source"
     source.mkdir(mode=0o700)
     left(source)
     (row,) = listed("--source", source)
     shown = lineclear("show", row["id"], "--source", source).stdout
-    (command,) = commands_in(shown)
-    assert "--source" not in command
-    parser().parse_args(shlex.split(command)[1:])
+    setting, command = commands_in(shown)
+    assert parser().parse_args(shlex.split(setting)[1:]).agent == row["agent"]
+    asked = parser().parse_args(shlex.split(command)[1:])
+    assert (asked.id, asked.sources) == (row["id"], [str(source)])
 
 
 def test_what_is_printed_after_a_decision_finds_the_call_again(tmp_path):

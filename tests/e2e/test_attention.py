@@ -151,7 +151,9 @@ def test_a_hostile_name_is_text_and_cut(desktop: Desktop, services: Services, pr
         call(agents_folder() / ("<img src=x>&\u202e" + "y" * 60))
         body = services.next()["body"]
         name = body.partition(" 1 \u00b7 ")[0]
-        assert name.startswith("&lt;img src=x&gt;&amp;")
+        # What is no plain word stands in quotes.
+        assert name.startswith("\u201c&lt;img src=x&gt;&amp;")
+        assert name.endswith("\u201d")
         assert "\u202e" not in body
         assert len(name.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")) <= 40
         assert "4111" not in body

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.checkpoints.text import unisolated
 from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import load
 from tests.badinputs import (
@@ -76,7 +77,8 @@ def shown_of(window: InboxWindow, current: dict[str, Any]) -> list[str]:
 
 
 def unprintable(texts: list[str]) -> set[str]:
-    return {char for text in texts for char in text if not char.isprintable()} - {"\n", "\t"}
+    plain = map(unisolated, texts)
+    return {char for text in plain for char in text if not char.isprintable()} - {"\n", "\t"}
 
 
 def test_the_window_says_of_every_refused_checkpoint_why_and_never_approves_it(

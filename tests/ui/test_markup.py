@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lineclear.core.checkpoints.text import unisolated
 from lineclear.ui.frame.key_list import KeyList
 from tests.ui.sample import ask_for
 
@@ -116,7 +117,7 @@ async def test_a_bad_input_is_a_row_that_can_be_read_or_says_why_not(inbox, sour
     hidden = {
         hex(ord(char))
         for text in shown
-        for char in text
+        for char in unisolated(text)
         if not (char in "\n " or char.isprintable())
     }
     assert hidden == set()
