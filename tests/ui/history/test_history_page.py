@@ -520,7 +520,7 @@ async def test_another_history_is_taken_in_and_a_broken_one_is_refused(inbox, un
     inbox.history.merge(other)
     await until(lambda: len(calls(page)) == 4, "the rows of both")
     assert "taken in; the chain was intact." in page.verdict.text()
-    await until(lambda: any(said.startswith("On ") for said in events(page)), "whose they are")
+    await until(lambda: any(" \u00b7 On " in said for said in events(page)), "whose they are")
     with sqlite3.connect(other) as database:
         database.execute("UPDATE entries SET by_name = 'mallory' WHERE tool IS NOT NULL")
     database.close()
