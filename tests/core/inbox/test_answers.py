@@ -16,13 +16,6 @@ from tests.core.inbox.agents import asked, call, watching
 from tests.core.inbox.test_handed_together import left, results_of
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def rows(source):
     settings = watching(source)
     return {row.item: row for row in scan_once(settings, settings.sources)}

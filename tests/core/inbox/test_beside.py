@@ -31,13 +31,6 @@ from tests.core.inbox.test_stopped_runs import WORD, command, until
 UNREAD = "unread_beside"
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def failed(folder: Path, run: str = "run_1", name: str = "failed") -> Path:
     """A run that failed, as its host left it."""
     document = starweaver_document(state_document(status="failed"), node="run_failed", run_id=run)

@@ -19,13 +19,6 @@ WAITS = "import sys, time\nwhile not __import__('os').path.exists(sys.argv[1]): 
 
 
 @pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@pytest.fixture
 def settings(source, tmp_path):
     """A dead executor, a copy of its loop checkpoint, and a command that waits for `go`."""
     agent = started(source, "free", tmp_path / "mark", "stay")

@@ -26,13 +26,6 @@ BLOCKS = sorted(code for code, level in LEVELS.items() if level is Level.BLOCKED
 NEVER_APPROVE = {Origin.NOTIFICATION, Origin.STANDING}
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def only(source, **said) -> Any:
     settings = watching(source, **said)
     (row,) = scan_once(settings, settings.sources)

@@ -13,13 +13,6 @@ from tests.core.inbox.test_handed_together import command, left, rows, say
 NOTHING_RUNS = ", so nothing runs on this decision."
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def refused(row, settings) -> str:
     with pytest.raises(Refusal) as why:
         relaunch(read_detail(row), settings)

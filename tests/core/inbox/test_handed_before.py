@@ -38,13 +38,6 @@ HANDED = "handed_over_before"
 TWIN = frozenset({"twin"})
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def left(source: Path, name: str = "run", call_id: str = "call_1", **state) -> Path:
     folder = source / "web"
     folder.mkdir(mode=0o700, exist_ok=True)

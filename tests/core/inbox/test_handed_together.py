@@ -44,13 +44,6 @@ print(sys.argv[1])
 DESPITE = frozenset({"arguments_differ"})
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def left(source: Path, *, wait_for_result: bool = True) -> Path:
     """A run that waits for two approvals and, if told so, for one result."""
     state = waiting_state(

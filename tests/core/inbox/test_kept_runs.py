@@ -51,13 +51,6 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@pytest.fixture
 def mark(tmp_path):
     return tmp_path / "mark"
 

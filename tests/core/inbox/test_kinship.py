@@ -27,13 +27,6 @@ HANDED = "handed_over_before"
 
 
 @pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@pytest.fixture
 def elsewhere(tmp_path):
     folder = tmp_path / "others"
     folder.mkdir(mode=0o700)

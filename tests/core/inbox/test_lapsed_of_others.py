@@ -21,13 +21,6 @@ from tests.core.inbox.test_handed_before import left, waiting
 from tests.core.inbox.test_stopped_runs import command, until
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def pending(source):
     (source / "bot").mkdir(mode=0o700)
     badinputs.put(source / "bot" / "pending.json", badinputs.encoded())

@@ -43,13 +43,6 @@ print(launch.relaunch(scan.read_detail(row), s).pid)
 """
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def command(source, *program, **said) -> Settings:
     """Settings that resume every agent of a source with a Python program."""
     argv = (sys.executable, *program)

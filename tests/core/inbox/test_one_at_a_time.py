@@ -14,29 +14,7 @@ from lineclear.core.inbox.launch import relaunch
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.ledger.state import State
 from tests.core.inbox.test_handed_before import HANDED, TWIN, left, say, waiting
-from tests.core.inbox.test_stopped_runs import WORD, command, left_by_starweaver, until
-
-MARKS = """
-import os, pathlib, sys, time
-ran, go = map(pathlib.Path, sys.argv[1:])
-ran.joinpath(str(os.getpid())).touch()
-while not go.exists():
-    time.sleep(0.01)
-"""
-
-
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
-@pytest.fixture
-def marks(source, tmp_path):
-    """Settings of a command that tells that it runs, and goes on until `go` is there."""
-    (tmp_path / "ran").mkdir()
-    return command(source, "-c", MARKS, str(tmp_path / "ran"), str(tmp_path / "go"))
+from tests.core.inbox.test_stopped_runs import WORD, left_by_starweaver, until
 
 
 def two_approved(source: Path, settings):

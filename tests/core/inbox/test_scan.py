@@ -36,13 +36,6 @@ from tests.core.inbox.agents import Agent, asked, call, watching
 BOB = this_person("bob")
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def rows_of(*folders, every_closed=False, **said):
     settings = watching(*folders, **said)
     return scan_once(settings, settings.sources, every_closed=every_closed)

@@ -46,13 +46,6 @@ with AgentLock.acquire(Path(sys.argv[1])):
 """
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def left(source: Path, **fields: Any) -> Path:
     """A loop checkpoint where a3s leaves it."""
     document = a3s_document(**fields)

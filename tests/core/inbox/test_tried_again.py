@@ -34,13 +34,6 @@ raise SystemExit(3 if tries == 0 else 0)
 DESPITE = frozenset({"arguments_differ", "handed_over_before"})
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 __all__ = ["leave"]
 
 

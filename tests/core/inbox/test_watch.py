@@ -79,13 +79,6 @@ class Window:
         self.watcher.stop()
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def leave(folder: Path, tool="send_money", **said) -> Path:
     """Leave a checkpoint as another program does: a temporary beside it, then a rename."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

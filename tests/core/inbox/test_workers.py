@@ -35,13 +35,6 @@ while not go.exists():
 """
 
 
-@pytest.fixture
-def source(tmp_path):
-    folder = tmp_path / "agents"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def leave_waiting(source):
     (source / "web").mkdir(mode=0o700)
     raw = json.dumps(starweaver_document(waiting_state())).encode()
