@@ -58,8 +58,8 @@ class ElidedLabel(PlainLabel):
         painter.end()
 
 
-class WholeLabel(PlainLabel):
-    """All of its text, broken anywhere over as many lines as it takes; never widens its parent."""
+class HighLabel(PlainLabel):
+    """A label that is as high as its lines at its width, and never widens its parent."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, name: str = "") -> None:
         super().__init__(text, parent, name=name)
@@ -73,7 +73,7 @@ class WholeLabel(PlainLabel):
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         """As high as its lines."""
-        return max(self.fontMetrics().height(), ceil(self._lines(width).boundingRect().height()))
+        return ceil(self._height_at(width))
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """As high as it is at its width."""
@@ -88,6 +88,17 @@ class WholeLabel(PlainLabel):
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.updateGeometry()
+
+    def _height_at(self, width: int) -> float:
+        """Pixels of all lines at a width."""
+        raise NotImplementedError
+
+
+class WholeLabel(HighLabel):
+    """All of its text, broken anywhere over as many lines as it takes; never widens its parent."""
+
+    def _height_at(self, width: int) -> float:
+        return max(self.fontMetrics().height(), self._lines(width).boundingRect().height())
 
     def _lines(self, width: int) -> QTextLayout:
         made = QTextLayout(self.text(), self.font())

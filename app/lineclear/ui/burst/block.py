@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from math import ceil
-
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QColor,
     QFontMetrics,
     QPainter,
     QPaintEvent,
     QPalette,
-    QResizeEvent,
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from lineclear.ui import theme
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import HighLabel
 
 _GAP = 10
 """Pixels between the numbers, the line beside them, and the text."""
 
 
-class Block(PlainLabel):
+class Block(HighLabel):
     """Shows every line of a text whole, broken anywhere over as many rows as it takes."""
 
     def __init__(self, text: str, parent: QWidget | None = None, *, name: str = "") -> None:
         super().__init__(text, parent, name=name)
         self.setFont(theme.mono_font())
-        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
 
     def lines(self) -> list[str]:
         """The lines of the text itself."""
@@ -42,27 +36,8 @@ class Block(PlainLabel):
         widest = QFontMetrics(self.font()).horizontalAdvance(str(len(self.lines())))
         return widest + 2 * _GAP
 
-    def hasHeightForWidth(self) -> bool:  # noqa: N802
-        """The narrower, the higher."""
-        return True
-
-    def heightForWidth(self, width: int) -> int:  # noqa: N802
-        """As high as its lines."""
-        return ceil(sum(_height(laid) for laid in self._laid(width)))
-
-    def sizeHint(self) -> QSize:  # noqa: N802
-        """As high as it is at its width."""
-        return QSize(0, self.heightForWidth(max(1, self.width())))
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """Any width will do; no line is left out."""
-        return self.sizeHint()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Another width, another height."""
-        super().resizeEvent(event)
-        if event.size().width() != event.oldSize().width():
-            self.updateGeometry()
+    def _height_at(self, width: int) -> float:
+        return sum(_height(laid) for laid in self._laid(width))
 
     def _laid(self, width: int) -> list[QTextLayout]:
         room = max(width - self._gutter(), 20)
