@@ -13,6 +13,7 @@ import pytest
 from tests.e2e.desktop import wait_for
 
 pytestmark = pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed")
+GONE = "The display is gone, and the window with it. Agents keep waiting and nothing is lost."
 WINDOW = [sys.executable, "-m", "lineclear.ui.app"]
 
 
@@ -54,10 +55,43 @@ def test_when_the_display_goes_the_window_ends_with_a_sentence(home):
         server.kill()
         code, said = ended(child)
     assert code == 1
-    assert "\n".join(said) == (
-        "lineclear-inbox: The display is gone, and the window with it. Agents keep waiting and"
-        " nothing is lost."
-    )
+    assert said == [f"lineclear-inbox: {GONE}"]
+
+
+XLIB_NOTICES_FIRST = """
+import ctypes, sys
+from PySide6.QtWidgets import QApplication
+from lineclear.ui import app as program
+from lineclear.ui.desktop import x_display
+
+application = QApplication([])
+x_display.when_it_goes(program._end_without_display)
+xlib = ctypes.CDLL("libX11.so.6")
+xlib.XOpenDisplay.restype = ctypes.c_void_p
+display = xlib.XOpenDisplay(None)
+print("open", flush=True)
+sys.stdin.readline()
+xlib.XSync(ctypes.c_void_p(display), 0)
+"""
+
+
+def test_when_xlib_finds_the_display_gone_it_ends_with_the_same_sentence():
+    with screen() as (server, display):
+        child = subprocess.Popen(
+            [sys.executable, "-c", XLIB_NOTICES_FIRST],
+            env=environment(display),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with child:
+            assert child.stdout is not None
+            assert child.stdout.readline() == "open\n"
+            server.kill()
+            server.wait()
+            _, said = child.communicate("gone\n", timeout=60)
+    assert (child.returncode, said) == (1, f"lineclear-inbox: {GONE}\n")
 
 
 def test_a_display_that_is_not_there_is_no_crash(home):

@@ -27,7 +27,7 @@ from lineclear.language import _
 from lineclear.ui import qt_words, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
-from lineclear.ui.desktop import portal, single_instance
+from lineclear.ui.desktop import portal, single_instance, x_display
 from lineclear.ui.desktop.attention import bus_module
 from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.desktop.utf8_locale import utf8_locale
@@ -166,6 +166,12 @@ def _end_at_once(sentence: str) -> NoReturn:
     os._exit(_complain(sentence))
 
 
+def _end_without_display() -> NoReturn:
+    _end_at_once(
+        "The display is gone, and the window with it. Agents keep waiting and nothing is lost."
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the window; the exit code: 0, or 1 when it cannot start (the sentence is printed)."""
     options = parse(sys.argv[1:] if argv is None else argv)
@@ -201,6 +207,7 @@ def _start(options: argparse.Namespace, check: Check | None = None) -> int:
         qt_words.translate(app)
         # Fontconfig looks at the locale with the first font.
         QFontInfo(app.font()).family()
+    x_display.when_it_goes(_end_without_display)
     app.setApplicationName("lineclear")
     app.setDesktopFileName("lineclear")
     app.setQuitOnLastWindowClosed(False)
@@ -224,10 +231,7 @@ def _run(app: QApplication, work: Coroutine[Any, Any, None]) -> None:
         except RuntimeError as why:
             if str(why) != _LOOP_STOPPED:
                 raise
-            _end_at_once(
-                "The display is gone, and the window with it. Agents keep waiting and nothing is"
-                " lost."
-            )
+            _end_without_display()
 
 
 def _find_first(options: argparse.Namespace, token: str) -> tuple[bool, FirstWindow | None]:
