@@ -36,6 +36,11 @@ class Unreadable(LineclearError):
         """Whether this look failed, which says nothing of the file: it may be read another time."""
         return self.code in ("open_failed", "no_permission", "changed_while_read")
 
+    def raise_if_passing(self) -> None:
+        """Raise it where only this look failed, so that nothing is concluded of the file."""
+        if self.passing:
+            raise self
+
 
 class StoreRefused(LineclearError):
     """A folder that cannot be a store: moved, unsafe, or without exclusive publish."""

@@ -105,8 +105,7 @@ def _started_call(path: Path, aid: str, _stamps: tuple[Stamp, ...]) -> tuple[str
                 return None
             item = start.decision.get("item")
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             if why.code in ("absent", "owner"):
                 return None
             # Damaged: something may have been started.
@@ -114,8 +113,7 @@ def _started_call(path: Path, aid: str, _stamps: tuple[Stamp, ...]) -> tuple[str
         try:
             request = store.reader.request(None, aid)
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             return None
         call = request.checkpoint.call_of(item if isinstance(item, str) else "")
         key = None if call is None else call_key(request.checkpoint, call)
@@ -140,8 +138,7 @@ def _failed_run(
         try:
             start = store.reader.start(None, aid)
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             if why.code in ("absent", "owner"):
                 return None
             # Damaged: something may have been started.
@@ -149,8 +146,7 @@ def _failed_run(
         try:
             request = store.reader.request(None, aid)
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             return None
         key = _run_key(request.checkpoint)
         if key is None or isinstance(start, Revoked) or _ended_well(store, aid):
@@ -165,8 +161,7 @@ def _ended_well(store: Store, aid: str) -> bool:
     try:
         outcome = store.reader.outcome(None, aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return False
     return outcome.outcome == "ok" or outcome.resolution == "ran"
 
@@ -175,8 +170,7 @@ def _item_of(store: Store, aid: str) -> str | None:
     try:
         return store.reader.decision(None, aid)[0].item
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None
 
 
@@ -184,6 +178,5 @@ def _ran_well(store: Store, aid: str) -> bool:
     try:
         return store.reader.outcome(None, aid).outcome == "ok"
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return False

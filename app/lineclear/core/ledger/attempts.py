@@ -137,8 +137,7 @@ def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome
         try:
             outcome = store.reader.outcome(None, aid)
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             if why.code != "absent" or _holds_start(store, aid):
                 return None
             continue
@@ -153,8 +152,7 @@ def _holds_start(store: Store, aid: str) -> bool:
     try:
         return not isinstance(store.reader.start(None, aid), Revoked)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return why.code != "absent"
 
 
@@ -163,7 +161,6 @@ def _taken_back(store: Store, aid: str) -> Revoked | None:
     try:
         start = store.reader.start(None, aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None
     return start if isinstance(start, Revoked) else None

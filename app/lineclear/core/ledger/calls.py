@@ -63,5 +63,4 @@ class CallRecords:
         """Raise Unreadable where a look at one of the records failed and may succeed again."""
         for name, code, sentence in self.damaged:
             unread = Unreadable(code, sentence, name)
-            if unread.passing:
-                raise unread
+            unread.raise_if_passing()

@@ -304,8 +304,7 @@ def _standing(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
     except Unreadable as why:
         if why.code == "absent":
             return None
-        if why.passing:
-            raise
+        why.raise_if_passing()
         raise _already(store, shown) from why
     store.sync()
     if decision.nonce == verdict.nonce and misfit(decision, shown) is None:
@@ -319,8 +318,7 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
     try:
         decision, _ = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return AlreadyDecided(
             f"{_tool(shown)} was already decided, but not readably: {why.sentence} The agent"
             " refuses it and asks again."
@@ -359,8 +357,7 @@ def _refuse_changed_request(store: Store, shown: Shown) -> None:
         aid = shown.aid if shown.seq is None else None
         request = store.reader.request(shown.seq, aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         code = "gone" if why.code == "absent" else "changed"
         raise Refusal(f"The request cannot be decided: {why.sentence}", code=code) from why
     if request.raw != shown.raw:
@@ -377,8 +374,7 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
     except Unreadable as why:
         if why.code in ("absent", "owner"):
             raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain") from why
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return
     if isinstance(start, Revoked):
         raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
@@ -395,8 +391,7 @@ def _outcome_stands(store: Store, shown: Shown) -> bool:
     try:
         store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return why.code not in ("absent", "owner")
     return True
 
@@ -405,8 +400,7 @@ def _start(store: Store, shown: Shown) -> Start | Revoked | None:
     try:
         return store.reader.start(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None
 
 

@@ -164,8 +164,7 @@ def verify_file(store: Store, shown: Shown) -> None:
     try:
         file = _read(store, shown.path)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         code = "gone" if why.code == "absent" else "changed"
         raise Refusal(
             f"The checkpoint is no longer what was shown: {why.sentence}", code=code
@@ -273,8 +272,8 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
             source = opened.enter_context(_folder(store, place))
             _move(source, place.name, into, place.name)
         except (FileNotFoundError, FileExistsError, Unreadable) as why:
-            if isinstance(why, Unreadable) and why.passing:
-                raise
+            if isinstance(why, Unreadable):
+                why.raise_if_passing()
             # Claimed before, by us or by another window: what stands there is looked at.
             return
         if _aid_of(store, target, shown) == shown.aid:
@@ -333,8 +332,7 @@ def _aid_of(store: Store, path: Path, like: Shown | None = None) -> str | None:
         aid = foreign_aid(_read(store, path), "" if like is None else like.item)
         return aid if like is None else attempt_aid(aid, like.attempt)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None if why.code == "absent" else ""
 
 

@@ -156,16 +156,14 @@ def _decision(store: Store, call: Shown) -> Decision | None:
     try:
         decision, _ = store.reader.decision(None, call.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None
     if decision.verdict not in _GIVEN or misfit(decision, call) is not None:
         return None
     try:
         start = store.reader.start(None, call.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return decision if why.code == "absent" else None
     return None if isinstance(start, Revoked) else decision
 
@@ -174,8 +172,7 @@ def _taken_back(store: Store, call: Shown) -> bool:
     try:
         return isinstance(store.reader.start(None, call.aid), Revoked)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return False
 
 
@@ -185,6 +182,5 @@ def _standing(store: Store, name: str) -> bytes | None:
             name, dir_fd=store.ledger_fd, owners=store.operators, max_bytes=_MAX_BYTES
         ).raw
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return None

@@ -125,8 +125,7 @@ def _never_starts(store: Store, shown: Shown) -> bool:
         try:
             return isinstance(store.reader.start(shown.seq, shown.aid), Revoked)
         except Unreadable as why:
-            if why.passing:
-                raise
+            why.raise_if_passing()
             if why.code != "absent":
                 # A stranger's file holds the slot for ever; a broken one may have been a start.
                 return why.code == "owner"
@@ -144,8 +143,7 @@ def _says_no(store: Store, shown: Shown) -> bool:
     try:
         decision, _ = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return why.code != "absent"
     return decision.verdict not in LAPSING or misfit(decision, shown) is not None
 

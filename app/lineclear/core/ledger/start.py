@@ -113,8 +113,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
             return None
         if why.code == "owner":
             return Unfit("start_taken", why.sentence)
-        if why.passing:
-            raise
+        why.raise_if_passing()
         store.sync()
         raise MayHaveRun(
             f"{why.sentence} The call may have run; a person must look and settle it:"
@@ -196,8 +195,7 @@ def _still_holds(store: Store, shown: Shown, verified: Verified) -> bool:
     try:
         _, raw = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return False
     return (
         raw == verified.decision_raw
@@ -224,8 +222,7 @@ def _reread(store: Store, shown: Shown) -> Unfit | None:
     except Unreadable as why:
         if why.code == "absent":
             return Unfit("request_gone", "The request was removed from the store.")
-        if why.passing:
-            raise
+        why.raise_if_passing()
         return Unfit("request_unreadable", why.sentence)
     if request.raw != shown.raw:
         return Unfit("request_changed", "The request in the store is not the one that was asked.")
