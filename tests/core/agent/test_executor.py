@@ -585,6 +585,7 @@ async def test_the_checkpoint_of_another_program_is_taken_over(echo, store_path,
         ".approvals",
         "agent.lock",
         "run-end.json",
+        "runs.json",
         "v1",
     ]
     assert list((store_path / "v1" / "loop_checkpoints").iterdir()) == []

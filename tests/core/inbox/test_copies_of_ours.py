@@ -7,6 +7,7 @@ import pytest
 
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.launch import relaunch, run_claimed
+from lineclear.core.inbox.resumed import told
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
@@ -71,3 +72,59 @@ def test_an_agent_of_ours_that_takes_no_lock_yet_goes_on_all_the_same(settings, 
     assert f"since it was started as process {launched.pid} in {source / 'bot'}." in str(
         refused.value.sentence
     )
+
+
+# --- What an agent of ours did with it ---------------------------------------------------------
+
+
+def goes_on(source, tmp_path, *words) -> None:
+    """Go on with the run in its own folder, by the agent's own program."""
+    agent = started(source, "free", tmp_path / "mark", "resume", *words)
+    if "stay" in words:
+        # Resumed, and killed before it could do anything.
+        assert agent.stdout.readline() == "one step done\n"
+        die(agent)
+        return
+    assert agent.communicate()[0] == "one step done\ndone\n"
+
+
+def test_a_copy_of_a_run_that_an_agent_of_ours_ended_says_so_and_needs_a_word(
+    settings, source, tmp_path
+):
+    assert row_of(settings, "copy").warnings == ("may_be_running",)
+    goes_on(source, tmp_path)
+    row = row_of(settings, "copy")
+    assert row.warnings == ("may_be_running", AGAIN)
+    assert row.resumed is not None
+    assert (row.resumed.store, row.resumed.id, row.resumed.outcome) == (source / "bot", None, "ok")
+    with pytest.raises(Refusal) as refused:
+        relaunch(read_detail(row), settings, despite=WORD)
+    assert refused.value.code == AGAIN
+    assert told(row.resumed) in refused.value.sentence
+    assert told(row.resumed).startswith(f"in {source / 'bot'} at ")
+    assert told(row.resumed).endswith("; it ended: ok.")
+    (tmp_path / "go").touch()
+    relaunch(read_detail(row), settings, despite=WORD | {AGAIN})
+    until(lambda: any(row.outcome == "ok" for row in scan_once(settings, settings.sources)))
+
+
+def test_a_run_that_was_only_resumed_and_died_again_is_known_too(settings, source, tmp_path):
+    assert row_of(settings, "copy").resumed is None
+    goes_on(source, tmp_path, "stay")
+    row = row_of(settings, "copy")
+    assert row.resumed is not None
+    assert (row.warnings, row.resumed.outcome) == (("may_be_running", AGAIN), None)
+    # The agent's own folder says all that there is to say of it.
+    assert row_of(settings, "bot").warnings == ()
+
+
+def test_notes_that_nobody_can_read_are_shown_and_nothing_is_resumed(settings, source, tmp_path):
+    goes_on(source, tmp_path, "stay")
+    (source / "bot" / "runs.json").write_text('{"v": 1}')
+    rows = scan_once(settings, settings.sources)
+    (broken,) = [row for row in rows if row.path == source / "bot" / "runs.json"]
+    assert (broken.state, broken.reason_code) == (State.UNREADABLE, "damaged")
+    assert str(source / "bot" / "runs.json") in (broken.reason or "")
+    agent = started(source, "free", tmp_path / "mark", "resume")
+    agent.communicate()
+    assert agent.returncode != 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
@@ -30,11 +31,13 @@ from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, error_text
 from lineclear.core.checkpoints.lc_agents import ApprovalDecision, Deny, Modify
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.errors import AlreadyDecided
+from lineclear.core.errors import AlreadyDecided, LineclearError
 from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.clock import LIVE_VALID_S
 from lineclear.core.ledger.endings import this_person
+
+_log = logging.getLogger("lineclear.agent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,9 @@ class Custody(Protocol):
     async def end_run(self, run_id: str) -> None:
         """Note that the run has come to its end."""
 
+    async def note_end(self, run_id: str, *, ok: bool) -> None:
+        """Tell whoever holds a copy of the run how it ended; never stops a run that has."""
+
 
 class NoCustody:
     """Asks nobody."""
@@ -88,6 +94,10 @@ class NoCustody:
     async def end_run(self, run_id: str) -> None:
         """Do nothing."""
         del run_id
+
+    async def note_end(self, run_id: str, *, ok: bool) -> None:
+        """Do nothing: no copy of the run can be anywhere."""
+        del run_id, ok
 
 
 class PlainCustody:
@@ -131,6 +141,10 @@ class PlainCustody:
     async def end_run(self, run_id: str) -> None:
         """Do nothing: the store is empty."""
         del run_id
+
+    async def note_end(self, run_id: str, *, ok: bool) -> None:
+        """Do nothing: operators see none of it."""
+        del run_id, ok
 
 
 class LedgerCustody:
@@ -199,6 +213,13 @@ class LedgerCustody:
     async def end_run(self, run_id: str) -> None:
         """Note it in the store, so that nobody resumes what has ended."""
         await self._store.end_run(run_id)
+
+    async def note_end(self, run_id: str, *, ok: bool) -> None:
+        """Note it in the store; what keeps it from being noted is logged."""
+        try:
+            await self._store.note_ended(run_id, ok=ok)
+        except LineclearError as why:
+            _log.warning("That a run has ended could not be noted. %s", why.sentence)
 
     async def _step(
         self, passage: Passage, decision: ApprovalDecision | None, waits: Waits | None

@@ -211,12 +211,18 @@ class AgentExecutor:
                 code="no_call_waits",
             )
         taken.run.asked = taken.run.requested = found is not None
-        if store is not None and taken.run.batch:
-            taken.run.begun |= await store.begun_calls(taken.run.trace_id)
+        return await self._go_on_from(taken, store)
+
+    async def _go_on_from(self, taken: Taken, store: FileResumeStore | None) -> str | None:
+        run = taken.run
+        if store is not None and run.batch:
+            run.begun |= await store.begun_calls(run.trace_id)
         if taken.over:
-            await self._loop.end(taken.run)
-            return taken.run.output
-        return await self._loop.run(taken.run, in_doubt=taken.in_doubt)
+            await self._loop.end(run)
+            return run.output
+        if store is not None:
+            await store.note_resumed(run.trace_id)
+        return await self._loop.run(run, in_doubt=taken.in_doubt)
 
     async def _choose(
         self, found: Resumable | None, run_id: str | None, kept: list[str]
@@ -252,6 +258,7 @@ class AgentExecutor:
             run.learn_from(taken.run)
         if isinstance(self.store, FileResumeStore):
             run.begun |= await self.store.begun_calls(run.trace_id)
+            await self.store.note_resumed(run.trace_id)
         run.requested = True
         done = await custody.carry_on(passage, self._loop.runner(tool), decision)
         return await self._loop.run(run, done=done)

@@ -95,7 +95,7 @@ class Loop:
             raise
         except AgentError:
             await self._fail(run)
-            await self.end(run)
+            await self.end(run, ok=False)
             raise
         except LineclearError:
             # The ledger stopped it, not the run itself: it stands where it stood.
@@ -113,10 +113,11 @@ class Loop:
             # What made the run fail is what the caller has to hear.
             _log.warning("%s: %s", self._setup.name, why.sentence)
 
-    async def end(self, run: Run) -> None:
+    async def end(self, run: Run, *, ok: bool = True) -> None:
         """Note that a run has come to its end: nothing of it is resumed any more."""
         if run.asked or self._kept.stays(run):
             await self._custody.end_run(run.trace_id)
+        await self._custody.note_end(run.trace_id, ok=ok)
         await self._kept.forget(run)
 
     async def _loop(self, run: Run, done: Done | None, *, in_doubt: bool) -> str:

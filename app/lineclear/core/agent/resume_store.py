@@ -21,6 +21,7 @@ from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import run_notes
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.commit import replace
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
@@ -150,6 +151,19 @@ class FileResumeStore:
     async def ended_run(self) -> str | None:
         """Give the id of the run that came to its end last, where it is known."""
         return await self._run(self._ended_run)
+
+    async def note_resumed(self, run_id: str) -> None:
+        """Note that a run goes on here, for whoever holds a copy of it.
+
+        Durable on return. Raises StoreHeld, Unreadable, NotConfirmed, ResumeIOError.
+        """
+        await self._run(lambda: run_notes.note_resumed(self._opened(), run_id))
+
+    async def note_ended(self, run_id: str, *, ok: bool) -> None:
+        """Note how a run came to its end here, if this is a store; raises as `note_resumed`."""
+        if self._store is not None:
+            store = self._store
+            await self._run(lambda: run_notes.note_ended(store, run_id, "ok" if ok else "error"))
 
     async def hold(self) -> None:
         """Take the lock and make the folder a store, before a run leaves checkpoints in it.

@@ -23,7 +23,7 @@ from lineclear.core.inbox.beside import (
     same_call,
     with_reason,
 )
-from lineclear.core.inbox.resumed import with_resumed
+from lineclear.core.inbox.resumed import went_on_into, with_resumed
 from lineclear.core.inbox.rows import Answered, Elsewhere, Resumed, Row, path_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -72,7 +72,7 @@ class Kinship:
     _answers: dict[Likeness, dict[tuple[Path, str], Answered]] = field(default_factory=dict)
     _ordered: dict[Likeness, list[Answered]] = field(default_factory=dict)
     """Answers that were put in order, those that count most first."""
-    _resumed: dict[str, dict[tuple[Path, str], Resumed]] = field(default_factory=dict)
+    _resumed: dict[str, dict[tuple[Path, str | None], Resumed]] = field(default_factory=dict)
     """What was resumed and goes on no more, by run."""
     _changed_runs: dict[str, set[Path]] = field(default_factory=dict)
     """Stores in which what rows elsewhere say of a run changed, by run."""
@@ -180,7 +180,11 @@ class Kinship:
 
     def _resumed_elsewhere(self, place: Path, run: str) -> Resumed | None:
         known = self._resumed.get(run, {})
-        outside = (one for (store, _), one in known.items() if store != place)
+        outside = (
+            one
+            for (store, _), one in known.items()
+            if store != place and not went_on_into(one, place)
+        )
         return max(outside, key=lambda one: one.at, default=None)
 
     def _held_back(self, place: Path, row: Row, run: str) -> Elsewhere | None:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
+from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.rows import Resumed, Row, path_text
 from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.liveness import LockState, Process
+from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Store
+
+TAKEN_UP: Final = re.compile(r"resumed-[0-9a-f]{8}")
+"""Names of folders in which agents of ours go on with runs that other programs left beside them."""
 
 
 def resumed(row: Row) -> Resumed | None:
@@ -25,6 +35,25 @@ def resumed(row: Row) -> Resumed | None:
     if not run or at is None or row.seq is not None or row.state is State.RUNNING:
         return None
     return Resumed(run, row.id, row.store, at, row.outcome)
+
+
+def resumed_here(store: Store, lock: LockState) -> tuple[Resumed, ...]:
+    """Give the runs that an agent of ours resumed in its store, or that came to their end there.
+
+    One that goes on, by its agent's lock, is no past. Raises Unreadable where it is not told.
+    """
+    lives = lock.held is True or lock.process is Process.ELSEWHERE
+    found: dict[str, Resumed] = {}
+    for note in run_notes(store):
+        run = spelled(note.run_id)
+        if run and note.at is not None and (note.ended_at is not None or not lives):
+            found[run] = Resumed(run, None, store.path, note.at, note.outcome)
+    return tuple(found.values())
+
+
+def went_on_into(before: Resumed, store: Path) -> bool:
+    """Tell whether STORE is the folder of ours in which a run of another program was taken up."""
+    return store.parent == before.store and TAKEN_UP.fullmatch(store.name) is not None
 
 
 def with_resumed(row: Row, before: Resumed) -> Row:

@@ -33,11 +33,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """When and where a run was resumed, by what was started of it."""
+    """When and where a run was resumed, by what was started of it, or by what its agent notes."""
 
     run: str
     """Its name, however it is spelled."""
-    id: str
+    id: str | None
+    """Of the row by which it was; None where the agent of ours notes it of the run itself."""
     store: Path
     at: datetime
     outcome: str | None = None

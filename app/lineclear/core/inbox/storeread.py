@@ -34,7 +34,7 @@ from lineclear.core.inbox.observing import (
     projection_differs,
     waited_for,
 )
-from lineclear.core.inbox.resumed import resumed
+from lineclear.core.inbox.resumed import resumed, resumed_here
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
     Call,
@@ -61,6 +61,7 @@ from lineclear.core.ledger.layout import (
     RUN_INFO,
 )
 from lineclear.core.ledger.liveness import LockState
+from lineclear.core.ledger.run_notes import RUNS
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
@@ -232,6 +233,10 @@ class StoreReader:
                 open_rows.append(stray)
         read.used_tools = known_tools(store, read.decided, calls, open_rows + closed_rows)
         read.answered = _answers((*open_rows, *closed_rows))
+        try:
+            read.resumed = resumed_here(store, look.lock)
+        except Unreadable as why:
+            open_rows.append(broken_row(read.place, why.code, why.sentence, store.path / RUNS))
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
 

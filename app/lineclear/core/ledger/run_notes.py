@@ -1,0 +1,99 @@
+"""What became of the runs of a native store, as its agent notes it: `runs.json` beside the ledger.
+
+A run leaves no record of its own. These notes tell whoever finds a copy of one of its checkpoints
+elsewhere that it went on from there.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final, Literal
+
+from pydantic import Field
+
+from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.commit import replace
+from lineclear.core.ledger.records import Instant, JsonArray, Record, Version, new_nonce
+from lineclear.core.ledger.store import Store
+
+RUNS: Final = "runs.json"
+_MOST: Final = 64
+"""How many runs are told of, those noted last."""
+_LONGEST_NAME: Final = 4_096
+_MAX_BYTES: Final = 4 << 20
+_MODE, _SHARED_MODE = 0o600, 0o640
+
+
+class RunNote(Record):
+    """One run that was resumed here, or came to its end here."""
+
+    kind = "run note"
+    run_id: str
+    resumed_at: Instant | None = None
+    ended_at: Instant | None = None
+    outcome: Literal["ok", "error"] | None = None
+    """How it ended; None while it did not."""
+
+    @property
+    def at(self) -> datetime | None:
+        """When the run is last known to have gone on."""
+        return self.ended_at or self.resumed_at
+
+
+class RunNotes(Record):
+    """All notes of a store, the latest last."""
+
+    kind = "runs"
+    v: Version
+    nonce: str = Field(pattern=r"^[0-9a-f]{32}$")
+    runs: JsonArray[RunNote] = Field(default=(), max_length=_MOST)
+
+
+def run_notes(store: Store) -> tuple[RunNote, ...]:
+    """Give the notes of a store, the latest last; raises Unreadable where they cannot be read."""
+    try:
+        raw = read_file(
+            RUNS,
+            dir_fd=store.root_fd,
+            owners=frozenset({store.owner_uid}),
+            max_bytes=_MAX_BYTES,
+        ).raw
+    except Unreadable as why:
+        if why.code == "absent":
+            return ()
+        raise
+    path = str(store.path / RUNS)
+    try:
+        return RunNotes.decode(raw, path).runs
+    except Unreadable as why:
+        raise Unreadable(
+            why.code,
+            f"{visible_line(path)} does not tell which runs went on here: {why.sentence} Look who"
+            " wrote it, and remove it.",
+            path,
+        ) from why
+
+
+def note_resumed(store: Store, run_id: str) -> None:
+    """Note that an agent goes on with a run; raises Unreadable, NotConfirmed."""
+    _note(store, RunNote(run_id=run_id, resumed_at=read_now().wall))
+
+
+def note_ended(store: Store, run_id: str, outcome: Literal["ok", "error"]) -> None:
+    """Note that a run came to its end; raises Unreadable, NotConfirmed."""
+    resumed_at = next((one.resumed_at for one in run_notes(store) if one.run_id == run_id), None)
+    ended_at = read_now().wall
+    _note(store, RunNote(run_id=run_id, resumed_at=resumed_at, ended_at=ended_at, outcome=outcome))
+
+
+def _note(store: Store, note: RunNote) -> None:
+    if not 0 < len(note.run_id) <= _LONGEST_NAME:
+        # No other folder holds a copy under such a name: no file could be called so.
+        return
+    others = [one for one in run_notes(store) if one.run_id != note.run_id]
+    notes = RunNotes(v=1, nonce=new_nonce(), runs=(*others, note)[-_MOST:])
+    mode = _MODE if store.group is None else _SHARED_MODE
+    replace(store.root_fd, RUNS, notes.encode(), mode=mode)

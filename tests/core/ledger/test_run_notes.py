@@ -1,0 +1,63 @@
+"""What an agent notes of its runs: the latest last, few of them, and never a guess."""
+
+import stat
+
+import pytest
+
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.run_notes import RUNS, note_ended, note_resumed, run_notes
+from lineclear.core.ledger.store import Store
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.create(tmp_path / "bot") as store:
+        yield store
+
+
+def test_a_run_is_told_of_once_and_with_its_last_end(store):
+    assert run_notes(store) == ()
+    note_resumed(store, "run-1")
+    note_ended(store, "run-2", "error")
+    note_ended(store, "run-1", "ok")
+    other, run = run_notes(store)
+    assert (other.run_id, other.resumed_at, other.outcome) == ("run-2", None, "error")
+    assert (run.run_id, run.outcome, run.at) == ("run-1", "ok", run.ended_at)
+    assert run.resumed_at is not None
+    assert run.ended_at is not None
+    assert run.resumed_at <= run.ended_at
+    # Resumed once more, it has not ended.
+    note_resumed(store, "run-1")
+    assert run_notes(store)[-1].outcome is None
+    assert stat.S_IMODE((store.path / RUNS).stat().st_mode) == 0o600
+
+
+def test_only_the_latest_are_kept(store):
+    for number in range(70):
+        note_resumed(store, f"run-{number}")
+    assert [note.run_id for note in run_notes(store)] == [f"run-{n}" for n in range(6, 70)]
+
+
+def test_what_nobody_could_name_is_not_noted(store):
+    note_resumed(store, "")
+    note_resumed(store, "x" * 5_000)
+    assert not (store.path / RUNS).exists()
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b'{"v": 2}', b"\xff", b'{"v": 1, "runs": []}'])
+def test_what_cannot_be_read_is_neither_taken_nor_written_over(store, raw):
+    (store.path / RUNS).write_bytes(raw)
+    (store.path / RUNS).chmod(0o600)
+    for look in (run_notes, lambda store: note_resumed(store, "run-1")):
+        with pytest.raises(Unreadable, match=r"runs\.json does not tell which runs") as why:
+            look(store)
+        assert why.value.sentence.endswith("Look who wrote it, and remove it.")
+    assert (store.path / RUNS).read_bytes() == raw
+
+
+def test_a_link_is_not_followed(store, tmp_path):
+    (tmp_path / "elsewhere").write_bytes(b"{}")
+    (store.path / RUNS).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unreadable) as why:
+        run_notes(store)
+    assert why.value.code == "symlink"
