@@ -229,3 +229,50 @@ def test_a_waiting_call_is_shown_with_its_reason_and_its_conversation(tmp_path):
     assert "\x1b" not in told
     assert "found in its program's own file, written" in told
     assert json.loads(shown(tmp_path, "--json"))["asked_because"] == "shell needs approval"
+
+
+SECRETS = {
+    "api_key": "sk-live-51HxQ2eZvKYlo2C9aB7dE4fG6hJ8kL0m",
+    "note": "hi",
+    "env": {"PASSWORD": "hunter2!", "script": "line one\nexport T=1\n"},
+    "imitation": "⟦•••• 40 characters⟧",
+}
+
+
+def test_secrets_are_masked_as_in_the_window_and_printed_when_wanted(tmp_path):
+    log = "Authorization: Bearer ghp_abcdefghij0123456789ABCDEFGHIJ012345"
+    foreign(tmp_path, arguments=SECRETS, steps=[step("env", {"password": "pw-1"}, log)])
+    text = shown(tmp_path)
+    for secret in (SECRETS["api_key"], "hunter2!", "pw-1", "ghp_"):
+        assert secret not in text
+    assert "  api_key: ⟦•••• 40 characters⟧\n" in text
+    assert '  note: "hi"\n' in text
+    assert '    "PASSWORD": ⟦•••• 8 characters⟧,\n' in text
+    # What an agent wrote imitates no mask.
+    assert '  imitation: "⟦U+27E6⟧•••• 40 characters⟦U+27E7⟧"\n' in text
+    assert "  password: ⟦•••• 4 characters⟧\n" in text
+    assert "4 secrets are masked; --show-secrets prints them.\n" in text
+    openly = shown(tmp_path, "--show-secrets")
+    for secret in (SECRETS["api_key"], "hunter2!", "pw-1", log):
+        assert secret in openly
+    assert "•••• 8" not in openly
+    assert "--show-secrets" not in openly
+
+
+def test_json_is_exact_and_its_help_says_so(tmp_path):
+    foreign(tmp_path, arguments=SECRETS)
+    assert json.loads(shown(tmp_path, "--json"))["arguments"] == SECRETS
+    told = " ".join(lineclear("show", "--help").stdout.split())
+    assert "--json prints everything exactly, secrets too" in told
+    told = " ".join(lineclear("list", "--help").stdout.split())
+    assert "Secrets are masked in the table, not in JSON" in told
+
+
+def test_a_secret_of_several_lines_and_one_within_a_text(tmp_path):
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj"
+    key = f"-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----"
+    foreign(tmp_path, arguments={"text": f"first\n{key}\nlast", "pin": 4711, "password": 4711})
+    text = shown(tmp_path)
+    assert "MIIE" not in text
+    assert "KEY-----⏎\n    │ ⟦•••• 64 characters⟧⏎\n    │ -----END" in text
+    assert "  password: ⟦•••• 4 digits⟧\n" in text

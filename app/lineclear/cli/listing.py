@@ -104,7 +104,7 @@ def _process(row: Row) -> str:
 def _arguments(row: Row) -> str:
     if row.tool is None:
         stood = [] if row.position is None else [wording.position_words(row.position)]
-        told = [visible_line(row.reason)] if row.reason else []
+        told = [wording.line_without_secrets(row.reason)] if row.reason else []
         if told or stood:
             return ". ".join((*stood, *told))
     return wording.arguments_summary(mask_for_record(row.arguments))

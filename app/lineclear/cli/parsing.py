@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Final
 
-from lineclear.cli.exits import Exit
-from lineclear.cli.terminal import printable
+from lineclear.cli.argument_parser import Parser
 
 _EXIT_CODES: Final = """\
 exit codes:
@@ -27,29 +26,6 @@ exit codes:
 _DESCRIPTION: Final = """\
 The approval inbox for AI agents: see the tool calls that wait for a person, and decide.
 """
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that takes no abbreviations and prints no agent text raw."""
-
-    def __init__(self, **options: object) -> None:
-        super().__init__(**{"allow_abbrev": False, **options})  # type: ignore[arg-type]
-
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """Take the words of a filter also behind an option, which argparse leaves over."""
-        found, over = super().parse_known_args(args, namespace)
-        if isinstance(getattr(found, "filter", None), list):
-            found.filter += [word for word in over if not word.startswith("-")]
-            over = [word for word in over if word.startswith("-")]
-        return found, over
-
-    def error(self, message: str) -> NoReturn:
-        """Say what was not understood, in one sentence, and exit with 2."""
-        told = printable(message)
-        sys.stderr.write(f"{self.prog}: {told}. Try `{self.prog} --help`.\n")
-        raise SystemExit(int(Exit.USAGE))
 
 
 class _Version(argparse.Action):
@@ -146,13 +122,23 @@ def _looking(commands: Commands[Parser]) -> None:
         ' out, cache} and limits are those of\nits whole run: rows with the same "run_folder",'
         ' "agent" and "run" tell of the same one, so a sum\ntakes the newest of each run once,'
         " whole: that of the highest iteration. What an agent does\nnot report is null, never 0;"
-        ' so is what was not read of a large file ("partly_read").',
+        ' so is what was not read of a large file ("partly_read").'
+        " Secrets are masked in the table,\nnot in JSON.",
     )
     listing.add_argument(
         "--all", action="store_true", help="every closed call too, not only the newest per store"
     )
-    show = _add(commands, "show", "print one call whole", json=True, sources=True)
+    show = _add(
+        commands,
+        "show",
+        "print one call whole",
+        json=True,
+        sources=True,
+        description="Print one call whole. Passwords, tokens and keys are masked as in the window:"
+        " \u2022\u2022\u2022\u2022 40 characters.\n--json prints everything exactly, secrets too.",
+    )
     _add_id(show)
+    show.add_argument("--show-secrets", action="store_true", help="print what is masked, too")
     _add(
         commands,
         "watch",
@@ -160,7 +146,8 @@ def _looking(commands: Commands[Parser]) -> None:
         json=True,
         sources=True,
         description="Follow what happens, until Ctrl-C. --json prints one object per line:\n"
-        "{added, changed, removed, health, complete}.",
+        "{added, changed, removed, health, complete}. Secrets are masked in the lines,\n"
+        "not in JSON.",
     )
 
 

@@ -1,9 +1,8 @@
-"""`lineclear show`: one call whole, every byte of it visible."""
+"""`lineclear show`: one call whole, all of it visible but its secrets."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -12,10 +11,10 @@ from lineclear.cli.budgets import row_words
 from lineclear.cli.exits import Exit
 from lineclear.cli.selection import detail_of
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.model import MISSING, Checkpoint, Json
+from lineclear.cli.values import Values
+from lineclear.core.checkpoints.model import MISSING, Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
@@ -41,7 +40,9 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.json:
         terminal.json(detail_json(detail))
         return Exit.DONE
-    _print(detail, terminal, wording.utc_now())
+    values = Values(openly=options.show_secrets)
+    _print(detail, terminal, values, wording.utc_now())
+    _tell_of_masks(terminal, values.masked)
     commands = list(advice.next_commands(detail.row, options.sources or ()))
     _print_section(terminal, "Next", commands)
     return Exit.DONE
@@ -113,17 +114,26 @@ def _steps_json(checkpoint: Checkpoint) -> list[dict[str, Any]]:
     ]
 
 
-def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
+def _tell_of_masks(terminal: Terminal, masked: int) -> None:
+    if not masked:
+        return
+    told = "1 secret is masked" if masked == 1 else f"{masked:,} secrets are masked"
+    it = "it" if masked == 1 else "them"
+    terminal.say()
+    terminal.say(Styled(f"{told}; --show-secrets prints {it}.", "bold"))
+
+
+def _print(detail: Detail, terminal: Terminal, values: Values, now: datetime) -> None:
     row = detail.row
     title = "(no call)" if row.tool is None else visible_line(row.tool)
     terminal.say(Styled(title, "title"))
     terminal.say(_subtitle(row, now))
-    told = _state(row, now) + _ended(detail)
+    told = _state(row, values, now) + _ended(detail)
     terminal.say("State      ", Styled(told, wording.STYLES.get(row.state, "")))
     if row.decision is not None:
-        terminal.say("Decision   ", wording.decision_words(row.decision, now))
+        terminal.say("Decision   ", wording.decision_words(row.decision, now, values.line))
     if row.position is not None:
-        terminal.say("Run        ", wording.position_words(row.position))
+        terminal.say("Run        ", wording.position_words(row.position, values.line))
     if row.tool is not None or row.position is not None:
         terminal.say("Budget     ", row_words(row))
     for code in row.warnings:
@@ -137,8 +147,8 @@ def _print(detail: Detail, terminal: Terminal, now: datetime) -> None:
         terminal.say(
             "Before     ", Styled(visible_line(f"resumed {resumed.told(row.resumed)}"), "care")
         )
-    _print_call(detail, terminal)
-    _print_file(detail, terminal)
+    _print_call(detail, terminal, values)
+    _print_file(detail, terminal, values)
 
 
 def _subtitle(row: Row, now: datetime) -> str:
@@ -168,12 +178,12 @@ def _ended(detail: Detail) -> str:
     return f" (signal {-code})" if code < 0 else f" (exit code {code})"
 
 
-def _state(row: Row, now: datetime) -> str:
+def _state(row: Row, values: Values, now: datetime) -> str:
     told = wording.state_words(row)
     if row.reason_code is not None:
         told += f" [{row.reason_code}]"
     if row.reason:
-        told += f": {visible_line(row.reason)}"
+        told += f": {values.line(row.reason)}"
     if row.lapses_at is not None and not row.closed:
         told += f" (lapses at {wording.clock(row.lapses_at, now)})"
     if row.expires_at is not None and not row.closed:
@@ -181,41 +191,41 @@ def _state(row: Row, now: datetime) -> str:
     return told
 
 
-def _print_call(detail: Detail, terminal: Terminal) -> None:
+def _print_call(detail: Detail, terminal: Terminal, values: Values) -> None:
     row, checkpoint = detail.row, detail.checkpoint
     description = _description(detail)
     if description:
-        _print_section(terminal, "Description (the agent's words)", _text_lines(description))
+        _print_section(terminal, "Description (the agent's words)", values.text(description))
     reason = _asked_because(detail)
     if reason:
-        _print_section(terminal, "Why it asks (the agent's words)", _text_lines(reason))
+        _print_section(terminal, "Why it asks (the agent's words)", values.text(reason))
     if row.arguments is not MISSING:
-        _print_section(terminal, "Arguments", list(_argument_lines(row.arguments)))
+        _print_section(terminal, "Arguments", values.decided(row.arguments))
     if row.decision is not None and row.decision.verdict == "modify":
-        changed = list(_argument_lines(row.decision.arguments))
+        changed = values.decided(row.decision.arguments)
         _print_section(terminal, "Arguments as changed by the operator", changed)
     if checkpoint is not None and row.tool is None:
-        _print_run(terminal, checkpoint)
+        _print_run(terminal, values, checkpoint)
     elif checkpoint is not None:
-        _print_conversation(terminal, checkpoint)
+        _print_conversation(terminal, values, checkpoint)
     if checkpoint is not None:
         if checkpoint.inputs:
-            _print_section(terminal, "Inputs", list(_argument_lines(checkpoint.inputs)))
+            _print_section(terminal, "Inputs", values.recorded(checkpoint.inputs))
         for number, step in enumerate(checkpoint.steps, 1):
             heading = f"Step {number} of {len(checkpoint.steps)}: {visible_line(step.tool)}"
-            shown = [*_argument_lines(step.tool_input), "→", *_text_lines(step.observation)]
+            shown = [*values.recorded(step.tool_input), "→", *values.text(step.observation)]
             _print_section(terminal, heading, shown)
-    others = [*map(_other, detail.others), *map(_unread, detail.unread)]
+    others = [_other(other, values) for other in detail.others] + [*map(_unread, detail.unread)]
     _print_section(terminal, "Other checkpoints of this run", others)
     result = detail.result or row.preview
     # Why an agent refused a decision stands in the state's line.
     if result and row.outcome != "refused":
-        _print_section(terminal, "Result", _text_lines(result))
+        _print_section(terminal, "Result", values.text(result))
 
 
-def _other(other: Shown) -> str:
+def _other(other: Shown, values: Values) -> str:
     position = other.checkpoint.position
-    stood = "" if position is None else f": {wording.position_words(position)}"
+    stood = "" if position is None else f": {wording.position_words(position, values.line)}"
     where = "" if other.path is None else f"; {visible_line(path_text(other.path))}"
     return f"{FORMATS[other.checkpoint.system].noun}{stood}{where}"
 
@@ -225,25 +235,25 @@ def _unread(one: Unread) -> str:
     return f"Unreadable [{one.code}]: {visible_line(one.sentence)}; {where}"
 
 
-def _print_run(terminal: Terminal, checkpoint: Checkpoint) -> None:
+def _print_run(terminal: Terminal, values: Values, checkpoint: Checkpoint) -> None:
     """Print what a checkpoint without a call says of its run, and its conversation."""
     system = FORMATS[checkpoint.system]
     if checkpoint.position is not None:
-        cursors = [f"{name}: {wording.value_text(v)}" for name, v in checkpoint.position.cursors]
+        cursors = [f"{name}: {values.on_one_line(v)}" for name, v in checkpoint.position.cursors]
         _print_section(terminal, "Where it goes on", cursors)
     for section in system.sections(checkpoint.document):
-        facts = [f"{visible_line(name)}: {wording.value_text(v)}" for name, v in section.facts]
+        facts = [f"{visible_line(name)}: {values.on_one_line(v)}" for name, v in section.facts]
         _print_section(terminal, visible_line(section.title), facts)
-    _print_conversation(terminal, checkpoint)
+    _print_conversation(terminal, values, checkpoint)
 
 
-def _print_conversation(terminal: Terminal, checkpoint: Checkpoint) -> None:
+def _print_conversation(terminal: Terminal, values: Values, checkpoint: Checkpoint) -> None:
     system = FORMATS[checkpoint.system]
     for entry in system.transcript(checkpoint.document):
         about = " ".join(part for part in (entry.kind, visible_line(entry.tool)) if part)
-        lines = _text_lines(entry.text) if entry.text else []
+        lines = values.text(entry.text) if entry.text else []
         if entry.content is not MISSING:
-            lines += list(_argument_lines(entry.content))
+            lines += values.recorded(entry.content)
         _print_section(terminal, f"{entry.message}. {visible_line(entry.role)}: {about}", lines)
 
 
@@ -256,32 +266,7 @@ def _print_section(terminal: Terminal, heading: str, lines: list[str]) -> None:
         terminal.say(f"  {line}")
 
 
-def _argument_lines(value: Json) -> Iterator[str]:
-    """Give a value as indented JSON, but its long texts as the lines that they hold."""
-    if not isinstance(value, dict):
-        yield from _json_lines(value)
-        return
-    for key, inner in value.items():
-        name = visible_line(key)
-        if isinstance(inner, str) and "\n" in inner:
-            yield f"{name}:"
-            yield from (f"  │ {line}" for line in _text_lines(inner))
-            continue
-        first, *rest = _json_lines(inner)
-        yield f"{name}: {first}"
-        yield from rest
-
-
-def _json_lines(value: Json) -> list[str]:
-    written = jsontext.pretty(value, max_depth=256).decode("utf-8")
-    return [visible_line(line) for line in written.split("\n")]
-
-
-def _text_lines(text: str) -> list[str]:
-    return visible(text).text.split("\n")
-
-
-def _print_file(detail: Detail, terminal: Terminal) -> None:
+def _print_file(detail: Detail, terminal: Terminal, values: Values) -> None:
     row = detail.row
     lines = [f"id      {row.id}", f"path    {visible_line(path_text(detail.path))}"]
     if row.sha256 is not None:
@@ -290,7 +275,7 @@ def _print_file(detail: Detail, terminal: Terminal) -> None:
     if row.file_time is not None:
         lines.append(f"time    {format_instant(row.file_time)}")
     lines += [
-        f"launch  {launch.n} at {format_instant(launch.at)}: {visible_line(' '.join(launch.argv))}"
+        f"launch  {launch.n} at {format_instant(launch.at)}: {values.command(launch.argv)}"
         for launch in detail.launches
     ]
     _print_section(terminal, "File", lines)

@@ -98,7 +98,11 @@ class _Lines:
         head = f"{wording.clock(now, now)}  {row.id[:8]}  "
         pieces: list[Piece] = [head, Styled(f"{words:<13}", style), f" {agent}  {tool}  "]
         used = len(head) + 14 + len(agent) + len(tool) + 4
-        rest = visible_line(row.reason or "") if row.tool is None else self._arguments(row)
+        rest = (
+            wording.line_without_secrets(row.reason or "")
+            if row.tool is None
+            else self._arguments(row)
+        )
         pieces.append(elide(rest, max(16, self._terminal.width - used)))
         self._terminal.say(*pieces)
 

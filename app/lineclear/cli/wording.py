@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
+from lineclear.cli.table import elide
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of, sentence_of
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
@@ -55,6 +58,7 @@ UNKNOWN: Final = "unknown"
 IN_THE_FUTURE: Final = "in the future (clock?)"
 """Ages that are none."""
 _EPOCH_YEAR: Final = 1970
+_SUSPENDED_CELLS: Final = 120
 _LONGEST_CELL: Final = 4000
 """Characters of arguments that a table looks at; `show` prints all."""
 
@@ -111,8 +115,15 @@ def person(by: Person) -> str:
     return visible_line(by.name, 80) or f"uid {by.uid}"
 
 
-def decision_words(decision: Decision, now: datetime) -> str:
-    """Tell one decision: "approved by alice at 09:02:11"."""
+def line_without_secrets(text: str) -> str:
+    """Give a text on one line as a list may hold it."""
+    return visible_line(masked_text(text))
+
+
+def decision_words(
+    decision: Decision, now: datetime, line: Callable[[str], str] = line_without_secrets
+) -> str:
+    """Tell one decision: "approved by alice at 09:02:11"; LINE escapes a text."""
     verb = {
         "approve": "approved",
         "deny": "denied",
@@ -123,7 +134,7 @@ def decision_words(decision: Decision, now: datetime) -> str:
     }[decision.verdict]
     told = f"{verb} by {person(decision.by)} at {clock(decision.at, now)}"
     text = decision.reason if decision.verdict == "deny" else decision.note
-    return f"{told}: {visible_line(text)}" if text else told
+    return f"{told}: {line(text)}" if text else told
 
 
 def value_text(value: Json) -> str:
@@ -164,8 +175,8 @@ def budget(name: str, used: int | None, limit: int | None) -> str:
     return f"{used} {name.removesuffix('s') if used == 1 else name}"
 
 
-def position_words(position: Position) -> str:
-    """Tell where a run stood: "run r-1, at tool_return, step 3, failed"."""
+def position_words(position: Position, line: Callable[[str], str] = line_without_secrets) -> str:
+    """Tell where a run stood: "run r-1, at tool_return, step 3, failed"; LINE escapes a text."""
     parts = [f"run {visible_line(position.run_id, 60)}"]
     if position.node:
         parts.append(f"at {visible_line(position.node, 40)}")
@@ -174,7 +185,7 @@ def position_words(position: Position) -> str:
     if position.status:
         parts.append(visible_line(position.status, 40))
     if position.suspended is not None:
-        parts.append(f"suspended: {visible_line(position.suspended, 120)}")
+        parts.append(f"suspended: {elide(line(position.suspended), _SUSPENDED_CELLS)}")
     return ", ".join(parts)
 
 

@@ -51,6 +51,13 @@ class Secret:
             said += f", holds {odd if tokens else odd.translate(_NO_BRACKETS)}"
         return said
 
+    def mark(self) -> str:
+        """Give what stands for it in an escaped text, and tokens of what hides in it.
+
+        No text can imitate it: there these brackets are tokens themselves.
+        """
+        return f"\u27e6{replace(self, odd=()).text()}\u27e7{''.join(self.odd)}"
+
 
 _NO_BRACKETS: Final = {0x27E6: "", 0x27E7: ""}
 

@@ -22,7 +22,7 @@ from lineclear.core.inbox.secrets import Masked, Path, Secret
 from lineclear.language import _, counted
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.prepared import FIELD_LENGTH
-from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of, mark
+from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of
 
 Index = QModelIndex | QPersistentModelIndex
 FETCH = 200
@@ -78,7 +78,7 @@ def _masked_text(value: Masked, limit: int) -> str:
     first = value.pieces[0]
     if value.whole and isinstance(first, Secret):
         # Without quotes: no text of an agent can stand so.
-        return mark(first).replace("\u27e6", "", 1).replace("\u27e7", "", 1)
+        return first.mark().replace("\u27e6", "", 1).replace("\u27e7", "", 1)
     shown = f"{BREAK}\n".join(lines_of(value, lambda line: visible_line(escaped(line))))
     if len(shown) > limit:
         cut = shown[:limit]

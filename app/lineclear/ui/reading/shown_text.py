@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
@@ -121,7 +120,7 @@ def lines_of(text: str, show: Callable[[str], str]) -> Iterator[str]:
     line = ""
     for piece in text.pieces:
         if isinstance(piece, Secret):
-            line += mark(piece)
+            line += piece.mark()
             continue
         first, *rest = piece.split("\n")
         line += show(first)
@@ -137,11 +136,6 @@ def _end_of_lines(text: str, start: int) -> int:
         return -1
     end = text.rfind("\n", start, start + _PIECE)
     return end if end >= 0 else text.find("\n", start + _PIECE)
-
-
-def mark(secret: Secret) -> str:
-    """What stands for a secret, and tokens of what hides in it; no text can imitate it."""
-    return f"\u27e6{replace(secret, odd=()).text()}\u27e7{''.join(secret.odd)}"
 
 
 def cut(line: str) -> Iterator[str]:
@@ -217,7 +211,7 @@ def scalar_inside(text: str) -> str:
 def _scalar(value: Json) -> str:
     if isinstance(value, Masked):
         shown = "".join(
-            mark(piece) if isinstance(piece, Secret) else scalar_inside(piece)
+            piece.mark() if isinstance(piece, Secret) else scalar_inside(piece)
             for piece in value.pieces
         )
         return shown if value.whole else f'"{shown}"'
