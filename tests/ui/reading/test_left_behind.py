@@ -21,7 +21,8 @@ from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.ui import theme
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.reading.folded_text import MARKS, OPEN, SHUT, FoldedText
-from lineclear.ui.reading.left_behind import left_behind
+from lineclear.ui.reading.kept_tabs import KeptTab
+from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, run_pieces, step_pieces
 from lineclear.ui.reading.text_view import CLEARED_AT_ONCE, LONGEST_PIECE
 from lineclear.ui.window import MainWindow
@@ -35,6 +36,7 @@ from tests.ui.test_window import click, ready, says
 FIXTURES = Path(__file__).parents[2] / "data" / "fixtures"
 LOOPS = FIXTURES / "a3s" / "store_layout" / "v1" / "loop_checkpoints"
 MEDIUM = "id_cnVuLW1lZGl1bS00MA.json"
+TOKEN = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
 EXECUTOR = """
 import asyncio, sys
 from pathlib import Path
@@ -122,7 +124,8 @@ async def open_tab(inbox: MainWindow, until, name: str) -> FoldedText:
     tabs = inbox.pane.tabs
     place = next(n for n in range(tabs.count()) if tabs.tabText(n) == name)
     tabs.setCurrentIndex(place)
-    shown = tabs.widget(place)
+    page = tabs.widget(place)
+    shown = page if isinstance(page, FoldedText) else page.findChild(FoldedText)
     assert isinstance(shown, FoldedText)
     await until(lambda: shown.blockCount() > 1 and shown.complete(), "its text")
     return shown
@@ -174,6 +177,42 @@ async def test_a_run_that_died_between_rounds_is_read_in_its_main_view(inbox, so
     assert told["Status"] == "needs review" or told["Status"] == "needs_review"
     assert says(inbox, "iterations") == "40 turns"
     assert says(inbox, "usage") == "tokens: 187 k in \u00b7 9001 out \u00b7 170 k cache"
+
+
+async def test_secrets_of_a_run_are_masked_until_they_are_shown(inbox, source, until):
+    document = starweaver_document()
+    document["metadata"] = {"lineclear": {"suspended": f"call with {TOKEN}"}}
+    put_execution(source, json.dumps(document).encode())
+    await read_only_row(inbox, until)
+    call = inbox.pane.call
+    assert TOKEN not in call.run.whole_text
+    assert call.run_secrets.isVisible()
+    call.run_secrets.button.click()
+    await until(lambda: TOKEN in call.run.whole_text, "the secret")
+    assert not call.run_secrets.isVisible()
+
+
+def test_a_checkpoint_beside_the_call_shows_its_secrets_when_asked(qapp, qtbot, look):
+    document = starweaver_document()
+    document["metadata"] = {"lineclear": {"suspended": f"call with {TOKEN}"}}
+    kept = read_checkpoint(json.dumps(document).encode())
+    page = KeptTab(look, 0)
+    qtbot.addWidget(page)
+    row = a_row(1, tool=None)
+    made = main_view(Detail(row, None, kept, b"", row.store))
+    assert made is not None
+    page.show_left(made)
+    assert TOKEN not in page.text.whole_text
+    page.secrets.button.click()
+    assert TOKEN in page.text.whole_text
+    assert page.secrets.isHidden()
+    # Another checkpoint is masked again, and one without a secret offers nothing.
+    page.show_left(made)
+    assert not page.secrets.isHidden()
+    assert TOKEN not in page.text.whole_text
+    page.show_left(Left("Execution", (Piece("1  user", "", "    says hi", unfolded=True),)))
+    assert "says hi" in page.text.toPlainText()
+    assert page.secrets.isHidden()
 
 
 async def test_a_failed_run_says_where_it_stopped(inbox, source, until):

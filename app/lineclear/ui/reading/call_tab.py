@@ -16,6 +16,7 @@ from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.prepared import Prepared, modified
+from lineclear.ui.reading.secret_line import SecretLine
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
 
@@ -67,12 +68,7 @@ class CallTab(QWidget):
         self._note.setProperty("tone", "muted")
         self._note.setFont(theme.small_font())
         self._note.setContentsMargins(16, 8, 16, 0)
-        self.switch = QPushButton(_("As text"))
-        self.switch.setObjectName("asText")
-        self.switch.setFlat(True)
-        self.switch.setProperty("flat", True)
-        self.switch.setFont(theme.small_font())
-        self.switch.setAutoDefault(False)
+        self.switch = _switch()
         self.switch.clicked.connect(self._toggle)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
@@ -82,6 +78,9 @@ class CallTab(QWidget):
         self.masked.show_wanted.connect(self.reveal)
         self.fields.show_wanted.connect(self.reveal)
         box.addWidget(self.masked)
+        self.run_secrets = SecretLine()
+        self.run_secrets.show_wanted.connect(self._open_run)
+        box.addWidget(self.run_secrets)
         box.addSpacing(6)
         box.addWidget(self._views, 1)
         for view in (self.fields, self.text):
@@ -101,6 +100,7 @@ class CallTab(QWidget):
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
         self.run.show_pieces(() if prepared.main is None else prepared.main.pieces)
+        self.run_secrets.setVisible(prepared.main is not None and bool(prepared.main.openly))
         if prepared.main is not None:
             self._views.setCurrentWidget(self.run)
             self.looked.emit()
@@ -171,6 +171,12 @@ class CallTab(QWidget):
         masked.sort(key=lambda one: one[1].may_stay)
         self.masked.list_places(masked)
         self.masked.setVisible(bool(masked) and self._views.currentWidget() is self.text)
+
+    def _open_run(self) -> None:
+        """Show the secrets of a run that holds no call."""
+        self.run_secrets.hide()
+        if self._prepared is not None and self._prepared.main is not None:
+            self.run.show_pieces(self._prepared.main.openly)
 
     def shows_run(self) -> bool:
         """Whether a run is shown that holds no call."""
@@ -320,3 +326,13 @@ class CallTab(QWidget):
             self.text.verticalScrollBar() if view is self.text else self.fields.verticalScrollBar()
         )
         bar.setValue(bar.maximum())
+
+
+def _switch() -> QPushButton:
+    made = QPushButton(_("As text"))
+    made.setObjectName("asText")
+    made.setFlat(True)
+    made.setProperty("flat", True)
+    made.setFont(theme.small_font())
+    made.setAutoDefault(False)
+    return made

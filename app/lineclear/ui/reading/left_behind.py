@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from lineclear.core.checkpoints.model import Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Detail, Unread, path_text
+from lineclear.core.inbox.secrets import DOTS
+from lineclear.core.ledger.store import Shown
 from lineclear.language import _, counted
 from lineclear.ui.reading.pieces import Piece, label, run_pieces
 
@@ -22,6 +25,8 @@ class Left:
 
     title: str
     pieces: tuple[Piece, ...]
+    openly: tuple[Piece, ...] = ()
+    """The same with its secrets; () where it holds none."""
 
 
 def main_view(detail: Detail) -> Left | None:
@@ -29,20 +34,20 @@ def main_view(detail: Detail) -> Left | None:
     own = detail.checkpoint
     if own is None or own.calls or own.position is None:
         return None
-    return Left(_(FORMATS[own.system].noun), run_pieces(own))
+    return Left(_(FORMATS[own.system].noun), *_both(own))
 
 
 def left_behind(detail: Detail) -> tuple[Left, ...]:
     """Make the run's checkpoints ready that are not the main view, the row's own first."""
     own = detail.checkpoint
-    found = []
+    found: list[tuple[str, tuple[Piece, ...], tuple[Piece, ...]]] = []
     if own is not None and own.calls and own.position is not None:
-        found.append((_(FORMATS[own.system].noun), run_pieces(own)))
+        found.append((_(FORMATS[own.system].noun), *_both(own)))
     order = list(FORMATS)
     others = sorted(detail.others, key=lambda other: order.index(other.checkpoint.system))
     for other in others[:KEPT_AT_MOST]:
         noun = _(FORMATS[other.checkpoint.system].noun)
-        found.append((noun, run_pieces(other.checkpoint, other)))
+        found.append((noun, *_both(other.checkpoint, other)))
     more = len(detail.others) - KEPT_AT_MOST
     if more > 0:
         found.append(
@@ -59,17 +64,30 @@ def left_behind(detail: Detail) -> tuple[Left, ...]:
                         "",
                     ),
                 ),
+                (),
             )
         )
     if detail.unread:
         # Never left out in silence: one of them may say that the run went on.
-        found.append((_("Unreadable"), tuple(map(_unread, detail.unread[:UNREAD_AT_MOST]))))
+        found.append((_("Unreadable"), tuple(map(_unread, detail.unread[:UNREAD_AT_MOST])), ()))
     seen: Counter[str] = Counter()
     left = []
-    for noun, pieces in found:
+    for noun, pieces, openly in found:
         seen[noun] += 1
-        left.append(Left(noun if seen[noun] == 1 else f"{noun} {seen[noun]}", pieces))
+        left.append(Left(noun if seen[noun] == 1 else f"{noun} {seen[noun]}", pieces, openly))
     return tuple(left)
+
+
+def _both(
+    checkpoint: Checkpoint, kept: Shown | None = None
+) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """A checkpoint's pieces without its secrets, and with them where it holds any."""
+    masked = run_pieces(checkpoint, kept)
+    if not any(DOTS in piece.body for piece in masked):
+        return masked, ()
+    openly = run_pieces(checkpoint, kept, openly=True)
+    # An agent may have written the dots itself.
+    return masked, () if openly == masked else openly
 
 
 def _unread(one: Unread) -> Piece:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
@@ -113,12 +114,14 @@ def _columns(facts: list[tuple[str, str]]) -> str:
     return "\n".join(piece for line in lines for piece in cut(line))
 
 
-def value_text(value: Json) -> str:
-    """A JSON value on one line, a text without quotes."""
+def value_text(value: Json, *, openly: bool = False) -> str:
+    """A JSON value on one line, a text without quotes; OPENLY: with its secrets."""
     if isinstance(value, str):
-        return visible_line(masked_text(value))
+        return visible_line(value if openly else masked_text(value))
     if isinstance(value, bool):
         return _("yes") if value else _("no")
+    if openly:
+        return visible_line(jsontext.compact(value, max_depth=jsontext.MAX_DEPTH_IN).decode())
     return visible_line(masked_json(value))
 
 
@@ -151,17 +154,20 @@ def _step_lines(step: Step, *, openly: bool) -> Iterator[str]:
 # --- Runs -----------------------------------------------------------------------------------------
 
 
-def run_pieces(checkpoint: Checkpoint, kept: Shown | None = None) -> tuple[Piece, ...]:
+def run_pieces(
+    checkpoint: Checkpoint, kept: Shown | None = None, *, openly: bool = False
+) -> tuple[Piece, ...]:
     """Where a run stood, what else it says, and its conversation, the newest message first.
 
-    KEPT is the file where it is not the row's own, which has a place of its own.
+    KEPT is the file where it is not the row's own, which has a place of its own. OPENLY: with its
+    secrets, but for those in headings, which say in short what is below.
     """
     system = FORMATS[checkpoint.system]
-    found = [_standing(checkpoint, system.counts)]
+    found = [_standing(checkpoint, system.counts, openly=openly)]
     if kept is not None:
         found.append(_file(kept))
-    found += map(_section, system.sections(checkpoint.document))
-    found += _messages(system.transcript(checkpoint.document))
+    found += (_section(one, openly=openly) for one in system.sections(checkpoint.document))
+    found += _messages(system.transcript(checkpoint.document), openly=openly)
     return tuple(found)
 
 
@@ -169,29 +175,29 @@ _COUNTS = {"iterations": _("Iterations"), "turns": _("Turns"), "steps": _("Steps
 """By what a system says that it counts."""
 
 
-def _standing(checkpoint: Checkpoint, counts: str) -> Piece:
+def _standing(checkpoint: Checkpoint, counts: str, *, openly: bool) -> Piece:
     position = checkpoint.position
-    facts = [] if position is None else list(_stopped(position))
+    facts = [] if position is None else list(_stopped(position, openly=openly))
     if position is not None and position.step not in (None, checkpoint.counters.iteration):
         facts.append((_("Step"), f"{position.step:,}"))
     facts += _budget(checkpoint, counts)
-    facts += [] if position is None else _goes_on(position)
+    facts += [] if position is None else _goes_on(position, openly=openly)
     return Piece(_("Where it stands"), "", _columns(facts), unfolded=True)
 
 
-def _stopped(position: Position) -> Iterator[tuple[str, str]]:
+def _stopped(position: Position, *, openly: bool) -> Iterator[tuple[str, str]]:
     if position.node:
         yield _("Stopped at"), visible_line(position.node)
     if position.status:
         yield _("Status"), visible_line(position.status)
     if position.suspended is not None:
-        told = visible_line(masked_text(position.suspended))
+        told = value_text(position.suspended, openly=openly)
         yield _("Suspended"), told or _("no reason given")
 
 
-def _goes_on(position: Position) -> Iterator[tuple[str, str]]:
+def _goes_on(position: Position, *, openly: bool) -> Iterator[tuple[str, str]]:
     for name, value in position.cursors:
-        yield visible_line(name, _NAME_LENGTH), value_text(value)
+        yield visible_line(name, _NAME_LENGTH), value_text(value, openly=openly)
     yield _("Run"), visible_line(position.run_id)
     if position.conversation_id:
         yield _("Conversation"), visible_line(position.conversation_id)
@@ -238,11 +244,16 @@ def _file(kept: Shown) -> Piece:
     return Piece(_("File"), visible_line(path, _ABOUT_LENGTH), _columns(facts))
 
 
-def _section(section: Section) -> Piece:
-    facts = [(visible_line(name, _NAME_LENGTH), value_text(value)) for name, value in section.facts]
+def _section(section: Section, *, openly: bool) -> Piece:
+    facts = [
+        (visible_line(name, _NAME_LENGTH), value_text(value, openly=openly))
+        for name, value in section.facts
+    ]
     # What is zero or empty is no news.
-    news = [fact for fact, (_name, value) in zip(facts, section.facts, strict=True) if value]
-    about = " \u00b7 ".join(f"{name}: {visible_line(value, 40)}" for name, value in news[:3])
+    news = [(visible_line(name, _NAME_LENGTH), value) for name, value in section.facts if value]
+    about = " \u00b7 ".join(
+        f"{name}: {visible_line(value_text(value), 40)}" for name, value in news[:3]
+    )
     return Piece(
         visible_line(section.title, _TITLE_LENGTH),
         about or _("nothing to note"),
@@ -253,7 +264,7 @@ def _section(section: Section) -> Piece:
 # --- Conversation ---------------------------------------------------------------------------------
 
 
-def _messages(entries: tuple[Entry, ...]) -> list[Piece]:
+def _messages(entries: tuple[Entry, ...], *, openly: bool) -> list[Piece]:
     tools = {entry.call_id: entry.tool for entry in entries if entry.kind == "call"}
     by_number: dict[int, list[Entry]] = {}
     for entry in entries:
@@ -262,15 +273,19 @@ def _messages(entries: tuple[Entry, ...]) -> list[Piece]:
         return [Piece(_("Conversation"), _("no message yet"), "", apart=True)]
     newest = max(by_number)
     return [
-        _message(number, by_number[number], tools, newest=number == newest)
+        _message(number, by_number[number], tools, newest=number == newest, openly=openly)
         for number in sorted(by_number, reverse=True)
     ]
 
 
-def _message(number: int, entries: list[Entry], tools: dict[str, str], *, newest: bool) -> Piece:
+def _message(
+    number: int, entries: list[Entry], tools: dict[str, str], *, newest: bool, openly: bool
+) -> Piece:
     role = visible_line(entries[0].role, _TITLE_LENGTH)
     about = " \u00b7 ".join(_summary(entry, tools) for entry in entries[:3])
-    body = "\n".join(line for entry in entries for line in _entry_lines(entry, tools))
+    body = "\n".join(
+        line for entry in entries for line in _entry_lines(entry, tools, openly=openly)
+    )
     return Piece(f"{number}  {role}", about, body, unfolded=newest, apart=newest)
 
 
@@ -292,7 +307,7 @@ def _summary(entry: Entry, tools: dict[str, str]) -> str:
     return said if entry.kind == "text" else f"{_VERBS.get(entry.kind, entry.kind)} {said}"
 
 
-def _entry_lines(entry: Entry, tools: dict[str, str]) -> Iterator[str]:
+def _entry_lines(entry: Entry, tools: dict[str, str], *, openly: bool) -> Iterator[str]:
     verb = _VERBS.get(entry.kind, _("other"))
     named = f" ({visible_line(entry.call_id, _NAME_LENGTH)})" if entry.call_id else ""
     if entry.kind in ("call", "result"):
@@ -301,6 +316,6 @@ def _entry_lines(entry: Entry, tools: dict[str, str]) -> Iterator[str]:
     else:
         yield label(f"{verb}{named}")
     if entry.content is not MISSING:
-        yield from value_lines(entry.content)
+        yield from value_lines(entry.content, openly=openly)
     elif entry.text or entry.kind in ("text", "result"):
-        yield from text_lines(entry.text)
+        yield from text_lines(entry.text, openly=openly)
