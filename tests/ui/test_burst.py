@@ -520,9 +520,37 @@ async def test_a_word_can_be_taken_back_while_it_is_held(inbox, flow, calls, unt
     await ready(flow, until)
     click(flow.window.approve)
     await until(lambda: flow.run.holding, "the hold")
-    assert says(flow.window, "burstSentence") == "Nothing is written yet. Stop takes it back."
+    assert (
+        says(flow.window, "burstSentence") == "Nothing is written yet. Stop or Esc takes it back."
+    )
     click(flow.window.stop)
     await over(flow, until)
+    assert verdicts(calls)["none"] == CALLS
+
+
+async def test_esc_in_the_hold_takes_the_word_back_and_keeps_what_was_typed(
+    inbox, flow, calls, until
+):
+    inbox._bridge.settings = inbox._bridge.settings.model_copy(update={"hold_s": 3})
+    await settled(flow, until)
+    press(flow, Qt.Key.Key_D)
+    await until(flow.window.editor.isVisible, "the reason")
+    flow.window.editor.text.setPlainText("yesterday's prices")
+    press(flow, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: flow.run.holding, "the hold")
+    press(flow, Qt.Key.Key_Escape)
+    await over(flow, until)
+    assert inbox.together.flow is flow
+    assert flow.window.editor.isVisible()
+    assert flow.window.editor.typed() == "yesterday's prices"
+    # Closed with its frame it is kept too, for a burst of the same calls.
+    flow.window.close()
+    await until(lambda: inbox.together.flow is None, "the window closed")
+    inbox.activateWindow()
+    inbox.together.open()
+    again = await until(lambda: inbox.together.flow, "the second window")
+    again.deny()
+    assert again.window.editor.typed() == "yesterday's prices"
     assert verdicts(calls)["none"] == CALLS
 
 

@@ -66,7 +66,8 @@ class BurstFlow(QObject):
         self.arming = self.hands.arming
         self.run = Run(self._model, bridge, tasks, self)
         self._offer = Offer()
-        self._draft = ""
+        self.draft = ""
+        """A reason that was typed and is not given to all."""
         self._beginnings = 0
         self._set = 0
         self._leaving = False
@@ -266,7 +267,7 @@ class BurstFlow(QObject):
         if not run.going:
             return ""
         if run.holding:
-            return _("Nothing is written yet. Stop takes it back.")
+            return _("Nothing is written yet. Stop or Esc takes it back.")
         if run.stopping:
             return _("Stopping\u2026")
         verb = (
@@ -313,7 +314,7 @@ class BurstFlow(QObject):
         """Open the one reason of all denials."""
         if not self._offer.deny or self.run.going:
             return
-        self.window.editor.ask(self._question(), self._draft)
+        self.window.editor.ask(self._question(), self.draft)
         self.hands.disarm()
         self._refresh()
 
@@ -352,7 +353,7 @@ class BurstFlow(QObject):
         self._rearm()
 
     def _close_reason(self) -> None:
-        self._draft = self.window.editor.typed()
+        self.draft = self.window.editor.typed()
         self.window.editor.close_question()
         self.window.table.setFocus()
         self._rearm()
@@ -369,6 +370,8 @@ class BurstFlow(QObject):
         self._announce(told.summary(self._model.endings(), self._left()))
         if self._leaving:
             self.leave()
+        elif self.run.taken_back and self.run.word == told.DENIED:
+            self.deny()
 
     def _announce(self, text: str) -> None:
         announce(self.window, text)
@@ -381,10 +384,12 @@ class BurstFlow(QObject):
     # --- Leaving --------------------------------------------------------------------------------
 
     def back(self) -> None:
-        """Esc, innermost first: disarm, the reason (kept as draft), the window."""
+        """Esc, innermost first: disarm, a held word, the reason (kept as draft), the window."""
         if self.hands.disarm():
             return
-        if self.window.editor.question is not None:
+        if self.run.holding:
+            self.stop()
+        elif self.window.editor.question is not None:
             self._close_reason()
         else:
             self.leave()
@@ -395,6 +400,8 @@ class BurstFlow(QObject):
             self._leaving = True
             self.stop()
             return
+        if self.window.editor.question is not None:
+            self.draft = self.window.editor.typed()
         self._pulse.stop()
         self._bridge.arrived.disconnect(self.take)
         self.over.emit()

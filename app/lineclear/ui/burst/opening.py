@@ -63,6 +63,9 @@ class Together(QObject):
         self._opening = False
         self.flow: BurstFlow | None = None
         """What is open now."""
+        self._draft = ""
+        self._draft_of: frozenset[str] = frozenset()
+        """The calls that the last reason which was typed and not given was for."""
 
     def offer(self, count: int) -> Offer:
         """What COUNT selected calls can be given; a verdict of the pane is for one."""
@@ -128,6 +131,8 @@ class Together(QObject):
     def _show(self, burst: Burst) -> None:
         window = BurstWindow(burst, self._look, self._window)
         flow = BurstFlow(window, burst, self._bridge, self._tasks, parent=self)
+        if not self._draft_of.isdisjoint(flow.waiting()):
+            flow.draft = self._draft
         letters = self._bridge.settings.letters
         actions = Actions(window, letters=letters, only=_KEYS)
         keys = KeyWatch(self._app, window, flow, lambda: self._bridge.settings.letters)
@@ -154,6 +159,7 @@ class Together(QObject):
 
     def _over(self) -> None:
         if self.flow is not None:
+            self._draft, self._draft_of = self.flow.draft, frozenset(self.flow.waiting())
             self.flow.deleteLater()
             self.flow = None
 

@@ -41,6 +41,8 @@ class Run(QObject):
         self.going = False
         self.holding = False
         """Nothing is written yet: the seconds in which a word can be taken back."""
+        self.taken_back = False
+        """The last word was taken back in these seconds."""
         self.begun = 0
         """How often a word was given."""
         self.total = 0
@@ -62,6 +64,7 @@ class Run(QObject):
         if self.going:
             return
         self.going, self._stopping, self.word, self.failure = True, False, word, ""
+        self.taken_back = False
         self.begun += 1
         self.total, self.done = len(self._model.waiting()), 0
         self._tasks.start(self._run(verdict_of), name=_("decide calls together"))
@@ -92,6 +95,7 @@ class Run(QObject):
         while left > 0 and not self._stopping:
             await asyncio.sleep(_HOLD_STEP_S)
             left -= _HOLD_STEP_S
+        self.taken_back = self.holding and self._stopping
         self.holding = False
 
     async def _one(self, row: Row, verdict: Verdict) -> None:
