@@ -1,18 +1,20 @@
 """Find in the pane: over the whole text, without keeping the window waiting."""
 
+import itertools
 import time
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.ui import theme
 from lineclear.ui.reading.find_bar import FindBar
 from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.pieces import Piece
 from lineclear.ui.reading.seams import Seams
-from lineclear.ui.reading.search import HITS_AT_ONCE, MOST, Search, found_in
+from lineclear.ui.reading.search import HITS_AT_ONCE, MOST, SLICE, Search, found_in
 from lineclear.ui.reading.shown_text import LINE_GOES_ON, LINE_LIMIT, exact_text
 from lineclear.ui.reading.text_view import TextView
 from tests.ui.sample import ask_for
@@ -61,6 +63,45 @@ def test_places_are_found_whatever_their_case_and_how_they_are_written():
     assert found_in('say \\"hi\\"', '"hi"') == [(4, 10)]
     assert found_in("a.b", ".") == [(1, 2)]
     assert found_in("abc", "") == []
+
+
+@pytest.mark.parametrize(
+    "written, words, hit",
+    [
+        ("pass\u200bword", "password", "pass\u27e6U+200B\u27e7word"),
+        ("p\u0430ypal", "paypal", "p\u27e6U+0430\u27e7ypal"),
+        # Pasted as it was written.
+        ("p\u0430ypal", "p\u0430ypal", "p\u27e6U+0430\u27e7ypal"),
+        ("send paypa\u2113", "PAYPAL", "paypa\u27e6U+2113\u27e7"),
+        ("drop\u00a0table", "drop table", "drop\u27e6U+00A0\u27e7table"),
+        ("a\tb", "a b", "a\u21e5b"),
+        (
+            "to \u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd!",
+            "\u05dd \u05e2",
+            "\u05dd\u2069 \u2067\u05e2",
+        ),
+        ("x \u05e9\u05dc y", "x \u05e9", "x \u2067\u05e9"),
+        # The token itself is found as before.
+        ("a\u202eb", "u+202e", "U+202E"),
+    ],
+)
+def test_a_word_is_found_though_a_token_or_an_isolate_breaks_it(written, words, hit, qtbot):
+    shown = visible_line(f"so {written} it")
+    ((start, end),) = found_in(shown, words)
+    assert shown[start:end] == hit
+    search = Search()
+    text = "-" * (SLICE - 5) + shown
+    search.start(text, words)
+    qtbot.waitUntil(lambda: search.done)
+    ((start, end),) = search.hits
+    assert text[start:end] == hit
+
+
+def test_no_two_places_overlap_where_a_word_is_found_in_both_ways():
+    shown = visible_line("aa\u200baa a")
+    found = found_in(shown, "a")
+    assert [shown[start:end] for start, end in found] == ["a"] * 5
+    assert all(end <= start for (_, end), (start, _) in itertools.pairwise(found))
 
 
 def test_hits_are_counted_marked_and_gone_through_round_and_round(view, bar, qtbot):

@@ -63,6 +63,11 @@ _QUOTES: Final = frozenset({"'", "''", "'''", "<", ">", ","})
 _DOTLESS_I: Final = "\u0131"
 
 
+def drawn_as(character: str) -> str:
+    """Give the ASCII that a character is drawn as, "" where it is drawn as none."""
+    return _DRAWN.get(character, "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What is known of the clause in which a word stands."""

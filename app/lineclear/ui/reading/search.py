@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
+from collections.abc import Iterator
+from heapq import merge
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from lineclear.ui.reading.as_read import AsRead, as_typed, is_broken
 from lineclear.ui.reading.seams import Seams
 from lineclear.ui.reading.shown_text import escaped
 
 SLICE = 64_000
 """Characters that are searched without looking at the clock."""
+HIDDEN_AT_MOST = 256
+"""Characters that may be shown within words, besides a token for each letter."""
+_TOKEN_LENGTH = len("\u27e6U+10FFFF\u27e7")
 HITS_AT_ONCE = 1_000
 """Hits that are taken without looking at the clock."""
 TURN_S = 0.008
@@ -22,13 +28,39 @@ MOST = 20_000
 
 def found_in(text: str, words: str) -> list[tuple[int, int]]:
     """Give from and to which character WORDS stand in a short text, whatever their case."""
-    return [found.span() for found in _pattern(words).finditer(text)] if words else []
+    return list(_places(text, _Wanted(words))) if words else []
+
+
+class _Wanted:
+    """Words that are looked for, whatever their case and however they are written."""
+
+    def __init__(self, words: str) -> None:
+        self.shown = _pattern(words)
+        self.read = _pattern(as_typed(words))
+        """In a text as it is read."""
 
 
 def _pattern(words: str) -> re.Pattern[str]:
     # Within quotes it stands escaped: both ways of writing it are found.
     forms = dict.fromkeys((words, escaped(words)))
     return re.compile("|".join(map(re.escape, forms)), re.IGNORECASE)
+
+
+def _places(text: str, wanted: _Wanted) -> Iterator[tuple[int, int]]:
+    """Give from and to which character the words stand, in their order and apart.
+
+    They are found as they are shown, and as they are read: isolates stand within a phrase that is
+    written from right to left, a token for what hides in a word or imitates a letter.
+    """
+    shown = (found.span() for found in wanted.shown.finditer(text))
+    if not is_broken(text):
+        yield from shown
+        return
+    done = 0
+    for start, end in merge(shown, AsRead(text).find(wanted.read)):
+        if start >= done:
+            yield start, end
+            done = end
 
 
 class Search(QObject):
@@ -48,7 +80,7 @@ class Search(QObject):
         """From and to which character, in their order."""
         self.done = True
         self._text = ""
-        self._wanted: re.Pattern[str] | None = None
+        self._wanted: _Wanted | None = None
         self._length = 0
         self._at = 0
         self._seams = Seams("")
@@ -61,8 +93,8 @@ class Search(QObject):
         self.stop()
         self.hits = []
         self._text = text
-        self._wanted = _pattern(words)
-        self._length = len(escaped(words))
+        self._wanted = _Wanted(words)
+        self._length = len(escaped(words)) * _TOKEN_LENGTH + HIDDEN_AT_MOST
         self._at = 0
         self._seams = Seams(text)
         self.done = not words
@@ -96,8 +128,8 @@ class Search(QObject):
         # A hit that begins in this slice may end in the next one.
         whole, cuts = self._seams.joined(start, end, self._length - 1)
         most = min(MOST, len(self.hits) + HITS_AT_ONCE)
-        for found in self._wanted.finditer(whole):
-            first, last = _back(cuts, found.start()), _back(cuts, found.end() - 1) + 1
+        for began, ended in _places(whole, self._wanted):
+            first, last = _back(cuts, began), _back(cuts, ended - 1) + 1
             if first >= end:
                 break
             self.hits.append((first, last))
