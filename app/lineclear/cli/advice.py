@@ -10,6 +10,7 @@ from lineclear.core import typed_commands
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.beside import is_held_back
+from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.startable import words_needed
@@ -193,4 +194,5 @@ _GOES_ON = frozenset(
 
 
 def _resume(row: Row) -> str:
-    return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY"
+    word = f" --despite {RESUMED_BEFORE}" if RESUMED_BEFORE in words_needed(row) else ""
+    return f"lineclear resume {shlex.quote(path_text(row.store))} --agent MODULE:FACTORY{word}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 from lineclear.cli import agents_python
@@ -13,7 +14,8 @@ from lineclear.cli.factories import check_spec, load_factory
 from lineclear.cli.terminal import Terminal
 from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
-from lineclear.core.agent.resume import agent_failed, hand_over, kept_runs, resume
+from lineclear.core.agent.resume import agent_failed, at_once, hand_over, kept_runs, resume
+from lineclear.core.inbox.going_on import LAUNCHED, turn_to_go_on
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import load
 from lineclear.core.inbox.takeover import CLAIMED_RUN, take_over
@@ -28,9 +30,16 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
     factory = load_factory(options.agent)
-    store = _ours(store, options, terminal)
+    given, store = store, _ours(store, options, terminal)
+    claimed = store != given and CLAIMED_RUN in os.environ
+    turn = partial(
+        turn_to_go_on,
+        despite=frozenset(options.despite),
+        launched=os.environ.get(LAUNCHED),
+    )
     try:
-        result = asyncio.run(resume(store, factory))
+        # A claimed run has had its turn, and others see who claimed it.
+        result = asyncio.run(resume(store, factory, at_once if claimed else turn))
     except SystemExit as left:
         # In a task of the agent's own, which ends the event loop around the run.
         raise agent_failed(left) from left

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,16 @@ _PROTOCOL = (
 """What the store, and not the agent, has to say."""
 
 
+Turn = Callable[[Path, str | None], AbstractAsyncContextManager[None]]
+"""Entered before a run goes on, with its folder and its id, and left once its lock is held."""
+
+
+@asynccontextmanager
+async def at_once(_folder: Path, _run_id: str | None) -> AsyncIterator[None]:
+    """Wait for nobody."""
+    yield
+
+
 @dataclass(frozen=True, slots=True)
 class ResumeResult:
     """How a resumed run ended: with the model's answer."""
@@ -52,12 +63,12 @@ class ResumeResult:
     output: str
 
 
-async def resume(path: Path, factory: Callable[[Path], Any]) -> ResumeResult:
+async def resume(path: Path, factory: Callable[[Path], Any], turn: Turn = at_once) -> ResumeResult:
     """Go on with the run in a store, or in the lowest lane of a run folder that has one.
 
     FACTORY gets the store's folder and gives an AgentExecutor on it, awaited if it is async. An
     undecided call is waited for, as a live agent waits; later calls are asked in turn. A run that
-    left no call, but a checkpoint, goes on from that.
+    left no call, but a checkpoint, goes on from that. TURN may refuse it by what it raises.
 
     Raises NothingPending, StoreHeld, MayHaveRun, DecisionRefused, NotConfirmed, ResumeError,
     StoreRefused, Unreadable, AgentExecutorError (a checkpoint handler stopped it again), and
@@ -67,11 +78,13 @@ async def resume(path: Path, factory: Callable[[Path], Any]) -> ResumeResult:
         # Looked at before the agent's code is run at all; it then takes the lock itself.
         kept = await _kept_runs(folder)
         async with FileResumeStore(folder) as store:
-            pending = await store.claim() is not None
-            if not pending and kept:
-                pending = bool(kept - {await store.ended_run()})
-        if pending:
-            return await _go_on(folder, factory)
+            found = await store.claim()
+            if found is None and kept:
+                ended = await store.ended_run()
+                kept = [run_id for run_id in kept if run_id != ended]
+        if found is not None or kept:
+            run_id = kept[0] if found is None else found.pending.trace_id
+            return await _go_on(folder, factory, turn(folder, run_id))
     raise _nothing(path)
 
 
@@ -103,10 +116,31 @@ async def hand_over(source: Path, folder: Path, run_id: str) -> None:
         ours.close()
 
 
-async def _go_on(folder: Path, factory: Callable[[Path], Any]) -> ResumeResult:
+async def _go_on(
+    folder: Path, factory: Callable[[Path], Any], turn: AbstractAsyncContextManager[None]
+) -> ResumeResult:
+    with _told_as_the_agents():
+        executor = await _made(folder, factory)
     try:
-        async with await _made(folder, factory) as executor:
+        # What its agent needs stands by now: only the lock is taken in the turn.
+        async with turn:
+            assert isinstance(executor.store, FileResumeStore)
+            await executor.store.take_lock()
+        with _told_as_the_agents():
             output = await executor.resume()
+    finally:
+        with _told_as_the_agents():
+            await executor.close()
+    if output is None:
+        raise _nothing(folder)
+    return ResumeResult(output)
+
+
+@contextmanager
+def _told_as_the_agents() -> Iterator[None]:
+    """Tell what fails as the agent's own failure, unless the store has something to say."""
+    try:
+        yield
     except _PROTOCOL:
         raise
     except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
@@ -114,9 +148,6 @@ async def _go_on(folder: Path, factory: Callable[[Path], Any]) -> ResumeResult:
     except BaseException as why:
         # An agent that calls sys.exit, even with 0, has not come to its end.
         raise agent_failed(why) from why
-    if output is None:
-        raise _nothing(folder)
-    return ResumeResult(output)
 
 
 def agent_failed(why: BaseException) -> AgentFailed:
@@ -140,11 +171,14 @@ async def _made(folder: Path, factory: Callable[[Path], Any]) -> AgentExecutor:
     return executor
 
 
-async def _kept_runs(folder: Path) -> set[str]:
-    """Give the runs of which a checkpoint lies in a folder; one that cannot be read counts too."""
+async def _kept_runs(folder: Path) -> list[str]:
+    """Give the runs of which a checkpoint lies in a folder, the one written last first.
+
+    One that cannot be read counts too.
+    """
     kept = [*await FileSessionStore(folder).kept_runs()]
     kept += await FileCheckpointHandler(folder).kept_runs()
-    return {run_id for _, run_id in kept}
+    return list(dict.fromkeys(run_id for _, run_id in sorted(kept, reverse=True)))
 
 
 async def _stores(path: Path) -> list[Path]:

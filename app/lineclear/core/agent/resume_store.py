@@ -165,6 +165,10 @@ class FileResumeStore:
             store = self._store
             await self._run(lambda: run_notes.note_ended(store, run_id, "ok" if ok else "error"))
 
+    async def take_lock(self) -> None:
+        """Take the lock, and nothing else; raises StoreHeld, StoreRefused."""
+        await self._run(self._take_lock)
+
     async def hold(self) -> None:
         """Take the lock and make the folder a store, before a run leaves checkpoints in it.
 
@@ -215,9 +219,12 @@ class FileResumeStore:
 
         return await self.room.threads.run(mapped)
 
-    def _opened(self) -> Store:
+    def _take_lock(self) -> None:
         if self._lock is None:
             self._lock = AgentLock.acquire(self._locked_folder)
+
+    def _opened(self) -> Store:
+        self._take_lock()
         if self._store is None:
             self._store = Store.create(self.path)
         return self._store
@@ -265,8 +272,7 @@ class FileResumeStore:
         foreign = self._foreign()
         if foreign is None and self._store is None and not (self.path / APPROVALS).exists():
             return None
-        if self._lock is None:
-            self._lock = AgentLock.acquire(self._locked_folder)
+        self._take_lock()
         if foreign is not None:
             return self._adopt_foreign(foreign)
         store = self._opened()

@@ -45,9 +45,17 @@ def own_program() -> tuple[str, ...]:
 
 def environment(setting: LaunchSetting, inherited: Mapping[str, str]) -> dict[str, str]:
     """Give a relaunched agent's environment: few variables of ours, those of the settings."""
+    return {**own_environment(inherited), **setting.env}
+
+
+def own_environment(inherited: Mapping[str, str]) -> dict[str, str]:
+    """Give the environment of a worker of ours: what the settings give an agent is not for it.
+
+    With another home it would neither find the settings nor the lock that keeps a run from being
+    started twice.
+    """
     original = frozen.original_environment(inherited)
-    passed = {name: value for name, value in original.items() if _passes(name)}
-    return {**passed, **setting.env}
+    return {name: value for name, value in original.items() if _passes(name)}
 
 
 def _passes(name: str) -> bool:

@@ -5,13 +5,14 @@ Everything is looked up by name, so that one more row costs no look at all other
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from lineclear.core.checkpoints.likeness import Likeness
 from lineclear.core.checkpoints.spelling import spelled
+from lineclear.core.errors import Refusal
 from lineclear.core.inbox.answered import asks, counts_for, weight, with_answered
 from lineclear.core.inbox.beside import (
     REQUEST_OPEN,
@@ -208,6 +209,13 @@ def goes_on(row: Row) -> bool:
     if row.state is not State.RUNNING:
         return False
     return row.started_at is not None or row.process in (Process.ALIVE, Process.ELSEWHERE)
+
+
+def refuse_going_outside(run: str, store: Path, rows: Iterable[Row]) -> None:
+    """Raise Refusal (`alive`) while a run, by its spelled name, goes on in another store."""
+    for row in rows:
+        if run and row.store != store and run_of(row) == run and goes_on(row):
+            raise Refusal(_goes_on_there(row), code=GOES_ON)
 
 
 def _goes_on_there(going: Row) -> str:

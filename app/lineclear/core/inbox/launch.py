@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,9 +17,17 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
-from lineclear.core.inbox.command import environment, filled, no_command, own_program, start_folder
+from lineclear.core.inbox.command import (
+    environment,
+    filled,
+    no_command,
+    own_environment,
+    own_program,
+    start_folder,
+)
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.everywhere import look_everywhere
+from lineclear.core.inbox.going_on import LAUNCHED
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
@@ -60,7 +68,16 @@ class _Start:
     argv: tuple[str, ...]
     setting: LaunchSetting
     by: Person
+    native: bool
     despite: frozenset[str] = frozenset()
+    nonce: str = field(default_factory=new_nonce)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The environment of what is started: the agent itself, or a worker of ours."""
+        if not self.native:
+            return own_environment(os.environ)
+        return {**environment(self.setting, os.environ), LAUNCHED: self.nonce}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +141,8 @@ def relaunch(
             _refuse_alive(store, row)
             n = _next_number(store, row, fresh.launches)
             argv = _argv(store, row, setting, beside)
-            return _start(store, row, n, _Start(argv, setting, operator(settings), word))
+            start = _Start(argv, setting, operator(settings), store.native, word)
+            return _start(store, row, n, start)
 
 
 # --- Who may be started ------------------------------------------------------------------------
@@ -268,7 +286,7 @@ def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> Non
     """Commit the launch record; raises Refusal when its number is another's."""
     launch = Launch(
         v=1,
-        nonce=new_nonce(),
+        nonce=start.nonce,
         n=n,
         by=start.by,
         at=read_now().wall,
@@ -308,7 +326,7 @@ def _spawn(start: _Start, log_fd: int) -> subprocess.Popen[bytes]:
             close_fds=True,
             start_new_session=True,
             cwd=folder,
-            env=environment(start.setting, os.environ),
+            env=start.env,
         )
     except OSError as why:
         raise Refusal(

@@ -1,15 +1,16 @@
 """One start at a time of each run, in whichever folders it stands: first the look, then the start.
 
 The lock is the operator's own, below the folder of the history. What is started does not hold it:
-by then its start stands where every other look finds it.
+by then its start, or its agent's lock, stands where every other look finds it.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 from lineclear.core.checkpoints.likeness import likeness
@@ -32,39 +33,60 @@ def turn_of(shown: Shown, *, patience_s: float = _TURN_S) -> Iterator[None]:
     Raises Refusal: `being_started` (another one has it after PATIENCE_S), `start_lock` (the lock
     cannot be taken: nothing is started then); LineclearError (`home_relative`).
     """
-    held = _take(shown, time.monotonic() + patience_s)
+    deadline = time.monotonic() + patience_s
+    while (held := _take(_name(shown), deadline)) is None:
+        time.sleep(_PAUSE_S)
     try:
         yield
     finally:
         held.close()
 
 
-def _take(shown: Shown, deadline: float) -> AgentLock:
-    # Runs share few locks: none is ever removed, for who waits for one that is gone waits alone.
-    folder = state() / FOLDER / hashlib.sha256(_name(shown).encode()).hexdigest()[:2]
+@asynccontextmanager
+async def turn_of_run(run_id: str, *, patience_s: float = _TURN_S) -> AsyncIterator[None]:
+    """Have the turn of the run of this id, as `turn_of` does; whoever waits can be cancelled."""
+    deadline = time.monotonic() + patience_s
     while True:
-        try:
-            return AgentLock.acquire(folder)
-        except StoreHeld as why:
-            if time.monotonic() > deadline:
-                raise Refusal(
-                    "Not started: another start of this run has not come to its end; try again.",
-                    code="being_started",
-                ) from why
-        except StoreRefused as why:
+        held = _take(_name_of_run(run_id), deadline)
+        if held is not None:
+            break
+        await asyncio.sleep(_PAUSE_S)
+    try:
+        yield
+    finally:
+        held.close()
+
+
+def _take(name: str, deadline: float) -> AgentLock | None:
+    """Take the lock of a name; None while another one has it."""
+    # Runs share few locks: none is ever removed, for who waits for one that is gone waits alone.
+    folder = state() / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:2]
+    try:
+        return AgentLock.acquire(folder)
+    except StoreHeld as why:
+        if time.monotonic() > deadline:
             raise Refusal(
-                "Not started: the lock that keeps a run from being started twice cannot be taken."
-                f" {why.sentence}",
-                code="start_lock",
+                "Not started: another start of this run has not come to its end; try again.",
+                code="being_started",
             ) from why
-        time.sleep(_PAUSE_S)
+        return None
+    except StoreRefused as why:
+        raise Refusal(
+            "Not started: the lock that keeps a run from being started twice cannot be taken."
+            f" {why.sentence}",
+            code="start_lock",
+        ) from why
+
+
+def _name_of_run(run_id: str) -> str:
+    return f"run\n{spelled(run_id)}"
 
 
 def _name(shown: Shown) -> str:
     """Name the run, however it is spelled; a call that names none by its likeness."""
     position, call = shown.checkpoint.position, shown.call
-    if position is not None and (run := spelled(position.run_id)):
-        return f"run\n{run}"
+    if position is not None and spelled(position.run_id):
+        return _name_of_run(position.run_id)
     same = None if call is None else same_digest(call)
     if call is None or same is None:
         return f"bytes\n{shown.sha256}"

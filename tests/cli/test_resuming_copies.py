@@ -1,0 +1,136 @@
+"""`lineclear resume` typed by hand where two folders hold one run of ours: never two at once."""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lineclear.core.agent.resume import hand_over
+from lineclear.core.checkpoints.a3s import file_name
+from lineclear.core.inbox.turn import turn_of_run
+from tests import badinputs
+from tests.cli.program import lineclear, listed, wait_for
+
+LOOP = badinputs.FIXTURES / "a3s" / "small_one_round.json"
+RUN = json.loads(LOOP.read_bytes())["run_id"]
+MODULE = """
+import os, time
+from pathlib import Path
+from lineclear import Action, AgentExecutor, Finish, Tool
+
+HERE = Path(__file__).parent
+
+class Model:
+    def plan(self, inputs, steps):
+        return Action("charge", {}) if len(steps) < 2 else Finish("charged")
+
+def charge():
+    with (HERE / "ran").open("a") as ran:
+        print(os.getpid(), file=ran)
+    until = time.monotonic() + 40
+    while (HERE / "wait").exists() and time.monotonic() < until:
+        time.sleep(0.02)
+    return "ok"
+
+def make(store):
+    (HERE / f"made-{Path(store).name}").touch()
+    tools = {"charge": Tool(charge, asks=False)}
+    return AgentExecutor(Model(), tools, store=store, session_id="session-1")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two folders of ours that hold one run, watched, and a file while its tool is to go on."""
+    (tmp_path / "slow.py").write_text(MODULE)
+    theirs = tmp_path / "theirs" / "v1" / "loop_checkpoints"
+    theirs.mkdir(parents=True, mode=0o700)
+    (theirs / file_name(RUN)).write_bytes(LOOP.read_bytes())
+    source = tmp_path / "source"
+    source.mkdir(mode=0o700)
+    for name in ("a", "b"):
+        asyncio.run(hand_over(tmp_path / "theirs", source / name, RUN))
+    assert lineclear("config", "add-source", source).returncode == 0
+    (tmp_path / "wait").touch()
+    yield tmp_path
+    (tmp_path / "wait").unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def resuming(folder, name, *words):
+    store = folder / "source" / name
+    argv = [sys.executable, "-m", "lineclear", "resume", str(store), "--agent", "slow:make"]
+    with subprocess.Popen(
+        [*argv, *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ran(folder):
+    path = folder / "ran"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def test_of_two_that_are_typed_at_once_one_goes_on(folder):
+    assert [(row["system"], row["state"]) for row in listed()] == [("lineclear", "resumable")] * 2
+    with contextlib.ExitStack() as stack:
+        with asyncio.Runner() as runner:
+            turn = turn_of_run(RUN)
+            runner.run(turn.__aenter__())
+            both = [stack.enter_context(resuming(folder, name)) for name in ("a", "b")]
+            # Both agents are made, and neither goes on before the turn is free.
+            wait_for(lambda: all((folder / f"made-{name}").exists() for name in ("a", "b")))
+            assert ran(folder) == []
+            runner.run(turn.__aexit__(None, None, None))
+        (late, *_) = wait_for(lambda: [one for one in both if one.poll() is not None])
+        _, told = late.communicate()
+        assert (late.returncode, "[alive]" in told) == (4, True)
+        assert "Its run goes on already, since its agent's process lives in" in told
+        wait_for(lambda: ran(folder))
+        (first,) = [one for one in both if one is not late]
+        assert ran(folder) == [str(first.pid)]
+        (folder / "wait").unlink()
+        assert first.communicate()[0] == "charged\n"
+    assert len(ran(folder)) == 1
+
+
+def test_the_second_needs_a_word_once_the_first_has_ended(folder):
+    (folder / "wait").unlink()
+    with resuming(folder, "a") as first:
+        assert first.communicate()[0] == "charged\n"
+    (row,) = listed()
+    assert (row["warnings"], row["resumed_before"]["store"]) == (
+        ["resumed_before"],
+        str(folder / "source" / "a"),
+    )
+    shown = lineclear("show", row["id"]).stdout
+    with resuming(folder, "b") as second:
+        _, told = second.communicate()
+    assert (second.returncode, "[resumed_before]" in told, len(ran(folder))) == (4, True, 1)
+    assert f"resume {folder / 'source' / 'b'} --agent MODULE:FACTORY --despite resumed_before" in (
+        shown
+    )
+    with resuming(folder, "b", "--despite", "resumed_before") as second:
+        assert second.communicate()[0] == "charged\n"
+    assert len(ran(folder)) == 2
+
+
+def test_one_that_another_program_goes_on_with_is_not_resumed_here(folder):
+    wait = folder / "wait"
+    program = f"import pathlib, time\nwhile pathlib.Path({str(wait)!r}).exists(): time.sleep(0.02)"
+    words = ("config", "set-launch", "--agent", "theirs", "--", sys.executable, "-c", program)
+    assert lineclear(*words).returncode == 0
+    assert lineclear("config", "add-source", folder / "theirs").returncode == 0
+    (row,) = [row for row in listed() if row["system"] == "a3s"]
+    started = lineclear("relaunch", row["id"], "--despite", "may_be_running", "--json")
+    assert started.returncode == 0, started.stderr
+    wait_for(lambda: [row for row in listed() if row["state"] == "running"])
+    with resuming(folder, "a") as process:
+        _, told = process.communicate()
+    assert (process.returncode, "[alive]" in told, ran(folder)) == (4, True, [])
