@@ -5,6 +5,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,23 @@ def test_one_that_another_program_goes_on_with_is_not_resumed_here(folder):
     with resuming(folder, "a") as process:
         _, told = process.communicate()
     assert (process.returncode, "[alive]" in told, ran(folder)) == (4, True, [])
+
+
+@pytest.mark.parametrize("nonce", ["passed on", "lost"])
+def test_the_word_of_a_relaunch_is_that_of_its_command_in_whatever_environment(folder, nonce):
+    (folder / "wait").unlink()
+    with resuming(folder, "a") as first:
+        assert first.communicate()[0] == "charged\n"
+    (row,) = listed()
+    home = folder / "another"
+    lost = ("/usr/bin/env", "-u", "LINECLEAR_LAUNCH") if nonce == "lost" else ()
+    command = (*lost, sys.executable, "-m", "lineclear", "resume", "{store}", "--agent")
+    words = ("--agent", "b", "--cwd", folder, "--env", f"LINECLEAR_HOME={home}")
+    assert lineclear("config", "set-launch", *words, "--", *command, "slow:make").returncode == 0
+    refused = lineclear("relaunch", row["id"])
+    assert (refused.returncode, "[resumed_before]" in refused.stderr) == (4, True)
+    started = lineclear("relaunch", row["id"], "--despite", "resumed_before", "--json")
+    log = Path(json.loads(started.stdout)["log"])
+    assert wait_for(log.read_text) == "charged\n"
+    # Its command had no turn of its own to take.
+    assert (home / "starts").exists() == (nonce == "lost")

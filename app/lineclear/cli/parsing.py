@@ -260,8 +260,9 @@ def _agents(commands: Commands[Parser]) -> None:
         action="append",
         default=[],
         choices=["may_be_running", "resumed_before", "unread_beside"],
-        help="of a run that another program left, as for relaunch; may_be_running: you know that"
-        " nothing runs, which a file alone cannot tell",
+        help="resumed_before: what the run did, resumed from another folder, may be done again;"
+        " of a run that another program left also may_be_running: you know that nothing runs,"
+        " which a file alone cannot tell, and unread_beside, as for relaunch",
     )
     relaunch = _add(
         commands,
@@ -428,7 +429,8 @@ def _machine(commands: Commands[Parser]) -> None:
     launch.add_argument("--cwd", metavar="DIR", help="the folder to start it in")
     launch.add_argument(
         "--env", action="append", default=[], metavar="NAME=VALUE",
-        help="set this variable for it (repeatable)",
+        help="set this variable for it, and for nothing else: a HOME or LINECLEAR_HOME of its own"
+        " moves neither the settings nor the history (repeatable)",
     )  # fmt: skip
     launch.add_argument("argv", nargs="+", metavar="PROGRAM [ARGUMENT ...]")
     unlaunch = _add(actions, "remove-launch", "remove the resume command of an agent or a source")
