@@ -19,7 +19,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import chain, exporting
 from lineclear.core.inbox.history.database import history_path
 from lineclear.core.inbox.history.entry import Entry, Kind, person_text
-from lineclear.core.inbox.history.query import Query, parse_query
+from lineclear.core.inbox.history.query import Query, parse_query, ways_of
 from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.rows import path_text
@@ -87,6 +87,8 @@ def _list(options: argparse.Namespace, terminal: Terminal) -> int:
             entries, more = list(page.entries), page.following is not None
         else:
             entries, more = list(search.every(query)), False
+        if not entries:
+            _doubt(query, terminal)
         if options.json:
             terminal.json([exporting.record(entry, arguments=True) for entry in entries])
             return Exit.DONE
@@ -194,6 +196,7 @@ def _add_up(options: argparse.Namespace, terminal: Terminal) -> int:
         return Exit.DONE
     if not buckets:
         terminal.say("No call matches." if query else "Nothing was decided yet.")
+        _doubt(query, terminal)
         return Exit.DONE
     rows = [
         [
@@ -224,10 +227,20 @@ def _query(options: argparse.Namespace, *, gaps: bool = False) -> Query:
     line = " ".join(_requoted(word) for word in options.filter)
     query = parse_query(line, gaps=gaps)
     if query.wrong:
+        ways = ways_of(query.wrong[0])
         raise UsageError(
-            f"Not understood: {', '.join(query.wrong)}. `lineclear history -h` shows the fields."
+            f"Not understood: {', '.join(query.wrong)}. Write {' or '.join(ways)};"
+            " `lineclear history -h` shows the fields."
         )
     return query
+
+
+def _doubt(query: Query, terminal: Terminal) -> None:
+    """Say what a word may mean that nothing was found for."""
+    for doubt in query.doubts:
+        name = visible_line(doubt.word.lstrip("-").partition(":")[0], 40)
+        said = f"{name}: is no field; {doubt.near}: is one. " if doubt.near else ""
+        terminal.complain(f"{said}Write {' or '.join(ways_of(doubt.near or name))}.")
 
 
 def _requoted(word: str) -> str:

@@ -185,7 +185,28 @@ async def test_a_word_that_is_not_understood_is_said_and_finds_nothing(inbox, un
     page = await opened(inbox, until, 1)
     page.search.setText("ended:sideways")
     await until(page.empty.isVisible, "the sentence")
-    assert page.empty.text() == "Not understood: ended:sideways"
+    told = page.empty.text()
+    assert told.startswith("Not understood: ended:sideways. Write ended:finished, ended:failed, ")
+    assert told.endswith(" or ended:open.")
+    assert page.empty.property("tone") == "care"
+
+
+async def test_a_mistyped_field_is_said_where_nothing_is_found(inbox, until):
+    written(fact(1))
+    page = await opened(inbox, until, 1)
+    page.search.setText("persn:ada")
+    await until(page.empty.isVisible, "the sentence")
+    assert page.empty.text() == (
+        "No call matches. Esc clears the search."
+        " persn: is no field; person: is one. Write for example by:alice."
+    )
+    page.search.setText("tool:nothing")
+    told = "No call matches. Esc clears the search."
+    await until(lambda: page.empty.text() == told, "the plain sentence")
+    assert page.empty.property("tone") == "muted"
+    # A field of which nothing is typed yet leaves nothing out.
+    page.search.setText("ended:")
+    await until(lambda: len(calls(page)) == 1, "the row")
 
 
 async def test_nothing_was_decided(inbox, until):

@@ -30,6 +30,7 @@ from lineclear.ui.history.export_dialog import ExportDialog
 from lineclear.ui.history.page import HistoryPage, Narrowing
 from lineclear.ui.history.pivot_table import NAMES
 from lineclear.ui.history.reader import HistoryReader
+from lineclear.ui.history.search_words import doubtful, not_understood
 from lineclear.ui.history.side import Side
 from lineclear.ui.tasks import Tasks
 
@@ -163,10 +164,7 @@ class HistoryDesk(QObject):
         self.page.show_newer(there=False)
         query = self.query(with_gaps=True)
         if query.wrong:
-            self._nothing(
-                _("Not understood: {wrong}").format(wrong=visible_line(" ".join(query.wrong), 200)),
-                "care",
-            )
+            self._nothing(not_understood(query), "care")
             return
         self._tasks.start(self._find(query), name=_("look into the history"))
         self._tasks.start(self._add_up(), name=_("add up the history"))
@@ -186,7 +184,7 @@ class HistoryDesk(QObject):
         self.page.model.begin(page, self._gaps, hosts)
         narrowed = bool(query.terms or query.since or query.until)
         if self.page.view is None:
-            self.page.show_rows(NO_MATCH if narrowed else NOTHING)
+            self._show_rows(query, narrowed=narrowed)
         kept = None if before is None else self.page.model.position(before)
         if kept is not None:
             self.page.table.choose(kept)
@@ -221,12 +219,19 @@ class HistoryDesk(QObject):
             if by is not None:
                 buckets = await self._sums.ask(lambda search: search.pivot(query, by))
                 self.page.sums.show(by, buckets)
-                self.page.show_rows(NO_MATCH if query else NOTHING)
+                self._show_rows(query, narrowed=bool(query))
             self._count, total, decided = await self._sums.ask(count)
         except LineclearError as why:
             self._failed(why)
             return
         self.page.count.setText(told.found(self._count, total, decided, narrowed=bool(query)))
+
+    def _show_rows(self, query: Query, *, narrowed: bool) -> None:
+        """Show what was found, or why there is nothing."""
+        doubts = doubtful(query)
+        self.page.empty.set_tone("care" if doubts else "muted")
+        none = NO_MATCH if narrowed or doubts else NOTHING
+        self.page.show_rows(f"{none} {doubts}".rstrip())
 
     def _failed(self, why: LineclearError) -> None:
         if why.code == "history_absent":

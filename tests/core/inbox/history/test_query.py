@@ -4,7 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lineclear.core.inbox.history.query import Term, moment, parse_query
+from lineclear.core.inbox.history.query import (
+    FIELDS,
+    WAYS,
+    Doubt,
+    Term,
+    moment,
+    parse_query,
+    ways_of,
+)
 
 NOW = datetime(2026, 11, 29, 12, 0, tzinfo=UTC)
 
@@ -27,6 +35,38 @@ def test_words_fields_and_quotes():
 def test_what_a_field_does_not_know_is_named(line):
     query = parse_query(f"tool:bash {line}", NOW)
     assert query.wrong == (line,)
+
+
+@pytest.mark.parametrize(
+    "line,near", [("persn:ada", "person"), ("outcom:failed", "outcome"), ("-agnt:x", "agent")]
+)
+def test_a_mistyped_field_is_text_and_in_doubt(line, near):
+    query = parse_query(line, NOW)
+    (doubt,) = query.doubts
+    assert (doubt.word, doubt.near) == (line, near)
+    assert query.terms == (Term("", line.lstrip("-"), negative=line.startswith("-")),)
+    assert ways_of(f"{near}:")
+
+
+def test_an_address_is_no_mistyped_field_and_headings_are_fields_too():
+    assert parse_query("http://x note:hello", NOW).doubts == ()
+    query = parse_query("person:ada outcome:failed", NOW)
+    assert query.terms == (Term("by", "ada"), Term("ended", values=("error",)))
+    assert query.doubts == ()
+
+
+def test_a_field_without_a_value_is_in_doubt_and_leaves_nothing_out():
+    query = parse_query("ended:", NOW)
+    assert query.terms == ()
+    assert query.doubts == (Doubt("ended:"),)
+
+
+def test_every_way_that_is_told_is_understood():
+    for field in FIELDS:
+        for way in WAYS[field]:
+            query = parse_query(way, NOW)
+            assert (query.wrong, query.doubts) == ((), ())
+            assert query
 
 
 @pytest.mark.parametrize(

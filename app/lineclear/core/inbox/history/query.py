@@ -5,6 +5,7 @@ tool:bash agent:refund by:alice ended:failed since:2d until:2026-11-29 end:unsee
 
 from __future__ import annotations
 
+import difflib
 import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -41,6 +42,29 @@ _VERDICTS: Final = {
 }  # fmt: skip
 _END: Final = {"seen": 1, "unseen": 0, "unknown": None}
 FIELDS: Final = ("tool", "agent", "by", "ended", "verdict", "end", "found", "since", "until")
+_ALSO: Final = {"person": "by", "outcome": "ended"}
+"""Other names of fields, as the headings have them."""
+WAYS: Final = {
+    "tool": ("tool:bash",),
+    "agent": ("agent:refund",),
+    "by": ("by:alice",),
+    "ended": tuple(
+        f"ended:{word}"
+        for word in (
+            *("finished", "failed", "denied", "expired", "withdrawn", "taken_back"),
+            *("refused", "settled", "may_have_run", "open"),
+        )
+    ),
+    "verdict": tuple(
+        f"verdict:{word}"
+        for word in ("approved", "modified", "denied", "answered", "expired", "withdrawn")
+    ),
+    "end": ("end:seen", "end:unseen", "end:unknown"),
+    "found": ("found:yes", "found:no"),
+    "since": ("since:2d", "since:3h", "since:yesterday", "since:2026-11-29"),
+    "until": ("until:2d", "until:3h", "until:yesterday", "until:2026-11-29"),
+}
+"""How each field is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +83,15 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """A word that may mean something else than what is looked for."""
+
+    word: str
+    near: str = ""
+    """The field that its own may be meant for; "": it is one, but nothing follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """All terms must hold; an empty query finds every call."""
 
@@ -70,6 +103,8 @@ class Query:
     """Also the rows that are about no call: watching, gaps, what was pruned or merged."""
     wrong: tuple[str, ...] = ()
     """Words that could not be understood; the query then finds nothing."""
+    doubts: tuple[Doubt, ...] = ()
+    """Words that are looked for as they stand, or not yet, but may mean something else."""
 
     def __bool__(self) -> bool:
         return bool(self.terms or self.since or self.until or self.wrong)
@@ -88,14 +123,20 @@ def parse_query(line: str, now: datetime | None = None, *, gaps: bool = False) -
     now = datetime.now(UTC) if now is None else now
     terms: list[Term] = []
     wrong: list[str] = []
+    doubts: list[Doubt] = []
     since: datetime | None = None
     until: datetime | None = None
     for match in _WORD.finditer(line):
         minus, name, quoted, bare = match.groups()
         text = quoted if quoted is not None else bare
         name = (name or "").lower()
+        name = _ALSO.get(name, name)
+        if bare is not None and not name and (doubt := _unfinished(bare)) is not None:
+            doubts.append(doubt)
+            continue
         if name not in FIELDS:
             # Not a field of ours: `http://x` is text to look for.
+            doubts += _doubts(match.group(), name)
             text, name = (f"{name}:{text}" if name else text), ""
         if name in ("since", "until"):
             at = moment(text, now, end=name == "until")
@@ -111,7 +152,23 @@ def parse_query(line: str, now: datetime | None = None, *, gaps: bool = False) -
             wrong.append(match.group())
         elif text:
             terms.append(term)
-    return Query(tuple(terms), since, until, gaps, tuple(wrong))
+    return Query(tuple(terms), since, until, gaps, tuple(wrong), tuple(doubts))
+
+
+def ways_of(word: str) -> tuple[str, ...]:
+    """Give how the field of a word is written; () where it has none."""
+    name = word.lstrip("-").partition(":")[0].lower()
+    return WAYS.get(_ALSO.get(name, name), ())
+
+
+def _unfinished(bare: str) -> Doubt | None:
+    name = bare[:-1].lower() if bare.endswith(":") else ""
+    return Doubt(bare) if _ALSO.get(name, name) in FIELDS else None
+
+
+def _doubts(word: str, name: str) -> list[Doubt]:
+    near = difflib.get_close_matches(name, (*FIELDS, *_ALSO), n=1, cutoff=0.7) if name else []
+    return [Doubt(word, near[0])] if near else []
 
 
 def _term(name: str, text: str, *, negative: bool) -> Term | None:
