@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import sys
 import tempfile
@@ -138,6 +139,16 @@ async def pictures(app: QApplication, options: argparse.Namespace) -> None:
             await picture(app, target, name, dark=dark, size=size, high=options.high)
 
 
+def _on_a_screen(size: str, ratio: float, folder: str) -> None:
+    """Have Qt pretend a screen of SIZE: its own is so small that dialogs would shrink to fit."""
+    width, height = (round(int(part) * ratio) for part in size.split("x"))
+    told = {"name": "screen", "x": 0, "y": 0, "width": width, "height": height, "dpr": 1}
+    screen = {**told, "logicalDpi": 96, "logicalBaseDpi": 96}
+    config = Path(folder) / "screens.json"
+    config.write_text(json.dumps({"screens": [screen]}), encoding="utf-8")
+    os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={config}"
+
+
 def main() -> int:
     """Make the pictures."""
     parser = argparse.ArgumentParser(
@@ -148,9 +159,13 @@ def main() -> int:
     parser.add_argument("--high", action="store_true", help="in high contrast")
     parser.add_argument("--size", default="1280x680", metavar="WIDTHxHEIGHT")
     parser.add_argument("--ratio", default="2", help="device pixels per pixel (default: 2)")
+    parser.add_argument("--screen", default="1920x1080", metavar="WIDTHxHEIGHT")
     options = parser.parse_args()
     os.environ["QT_SCALE_FACTOR"] = options.ratio
-    app = QApplication([])
+    with tempfile.TemporaryDirectory() as folder:
+        if os.environ["QT_QPA_PLATFORM"] == "offscreen":
+            _on_a_screen(options.screen, float(options.ratio), folder)
+        app = QApplication([])
     app.setQuitOnLastWindowClosed(False)
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
         runner.run(pictures(app, options))
