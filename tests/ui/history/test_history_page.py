@@ -19,7 +19,7 @@ from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding.arming import Act
-from lineclear.ui.history import told
+from lineclear.ui.history import pivot_table, told
 from lineclear.ui.history.entry_table import row_height
 from lineclear.ui.history.told import Column
 from lineclear.ui.labels import WholeLabel
@@ -640,6 +640,27 @@ async def test_agent_and_arguments_stand_below_every_row_at_any_width(inbox, unt
         ground = picture.pixel(picture.width() - 3, rect.top() + 6)
         inked = {x for x in range(10, 200) for y in below if picture.pixel(x, y) != ground}
         assert len(inked) > 30, "nothing is drawn below"
+
+
+async def test_whose_end_was_not_seen_is_told_at_any_width(inbox, until):
+    written(*(fact(n, ended="error" if n else "ok", end_seen=n % 2) for n in range(5)))
+    page = await opened(inbox, until, 5)
+    inbox.history.turn(Pivot.PERSON)
+    await until(page.sums.rowCount, "the sums")
+    ends = pivot_table.HEADINGS.index("End not seen") + 1
+    assert not page.totals.isColumnHidden(ends)
+    assert not page.totals.below
+    wide = page.totals.rowHeight(0)
+    inbox.resize(740, 560)
+    await until(lambda: page.totals.isColumnHidden(ends), "little room")
+    said = [text for _column, text in page.sums.below(0, page.totals.below)]
+    assert said[:2] == ["End not seen 3", "Failed 4"]
+    assert page.totals.rowHeight(0) > wide
+    picture = page.totals.viewport().grab().toImage()
+    rect = page.totals.visualRect(page.sums.index(0, 0))
+    ground = picture.pixel(picture.width() - 3, rect.bottom() - 4)
+    lines = range(rect.bottom() - 16, rect.bottom() - 6)
+    assert any(picture.pixel(x, y) != ground for x in range(10, 80) for y in lines)
 
 
 @pytest.mark.parametrize("text", ["", "no json", "[1, 2]", '{"a": 1', '"' + "x" * 9000 + '"'])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import (
@@ -22,7 +22,7 @@ from lineclear.core.inbox.history.search import Bucket, Pivot
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.history import told
-from lineclear.ui.history.entry_table import RowView, paint_row, plain_table
+from lineclear.ui.history.entry_table import RowView, paint_row, plain_table, row_height
 from lineclear.ui.labels import tooltip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -43,8 +43,15 @@ HEADINGS: Final = (
     _("On screen"),
 )
 _GIVEN_UP: Final = (8, 3, 5, 6, 4, 2, 7)
-"""Columns in the order in which they give way; names and calls stay."""
+"""Columns in the order in which they give way; names and calls stay, and the others' sums stand
+below the name where one of `_TOLD` is among them."""
+_BELOW: Final = (7, 6, 5, 4, 2, 3, 8)
+"""Columns in the order in which they stand there: what deserves a look is first."""
 _CARE, _STOP = 7, 6
+_TOLD: Final = frozenset({5, 6, 7})
+"""Columns that never give way in silence."""
+_APART: Final = 12
+"""Pixels between two sums below a name."""
 NAME_LEAST: Final = 110
 
 
@@ -95,6 +102,15 @@ class PivotModel(QAbstractTableModel):
             return ", ".join((cells[0], *(f"{name} {cell}" for name, cell in said if cell)))
         return None
 
+    def below(self, position: int, columns: Collection[int]) -> list[tuple[int, str]]:
+        """Give what a row says of these columns, each with its heading; zeros are left out."""
+        cells = self._cells[position]
+        return [
+            (column, f"{HEADINGS[column - 1]} {cells[column]}")
+            for column in _BELOW
+            if column in columns and cells[column]
+        ]
+
     def show(self, by: Pivot, buckets: Sequence[Bucket]) -> None:
         """Show these buckets."""
         self.beginResetModel()
@@ -122,6 +138,8 @@ class PivotTable(RowView):
         self.setObjectName("historyTotals")
         self.setAccessibleName(_("Calls added up"))
         self._model = model
+        self.below: frozenset[int] = frozenset()
+        """The columns for which there is no room; their sums stand below the name."""
         plain_table(self)
         self.setItemDelegate(PivotDelegate(look, self))
         self.setModel(model)
@@ -159,6 +177,11 @@ class PivotTable(RowView):
             if column in shown:
                 self.setColumnWidth(column, shown[column])
         self.setColumnWidth(0, max(40, room - sum(shown.values())))
+        hidden = frozenset(range(1, 1 + len(HEADINGS))) - frozenset(shown)
+        self.below = frozenset() if hidden.isdisjoint(_TOLD) else hidden
+        high = row_height() if self.below else theme.ROW_HEIGHT
+        if self.verticalHeader().defaultSectionSize() != high:
+            self.verticalHeader().setDefaultSectionSize(high)
 
 
 class PivotDelegate(QStyledItemDelegate):
@@ -167,11 +190,13 @@ class PivotDelegate(QStyledItemDelegate):
     def __init__(self, look: theme.Theme, table: PivotTable) -> None:
         super().__init__(table)
         self._look = look
+        self._table = table
         self._font = theme.body_font(tabular=True)
+        self._small = theme.small_font(tabular=True)
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:  # noqa: N802
         """All rows are equally high."""
-        return QSize(40, theme.ROW_HEIGHT)
+        return QSize(40, self._table.verticalHeader().defaultSectionSize())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the cell."""
@@ -181,9 +206,11 @@ class PivotDelegate(QStyledItemDelegate):
         painter.save()
         painter.setClipRect(rect)
         paint_row(painter, rect, option, index, t)
+        if self._table.below:
+            self._below(painter, rect, index.row())
+            rect.setBottom(rect.top() + rect.height() // 2 + 2)
         painter.setFont(self._font)
-        colour = {0: t.text, 1: t.text, _STOP: t.stop, _CARE: t.care}.get(column, t.muted)
-        painter.setPen(QColor(colour))
+        painter.setPen(QColor(self._colour(column)))
         content = rect.adjusted(8, 0, -8, 0)
         side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
         shown = painter.fontMetrics().elidedText(
@@ -191,3 +218,24 @@ class PivotDelegate(QStyledItemDelegate):
         )
         painter.drawText(content, int(side | Qt.AlignmentFlag.AlignVCenter), shown)
         painter.restore()
+
+    def _colour(self, column: int) -> str:
+        t = self._look.tokens
+        return {0: t.text, 1: t.text, _STOP: t.stop, _CARE: t.care}.get(column, t.muted)
+
+    def _below(self, painter: QPainter, rect: QRect, position: int) -> None:
+        """Draw this cell's part of the second line, which goes over all columns."""
+        model = self._table.model()
+        assert isinstance(model, PivotModel)
+        painter.setFont(self._small)
+        metrics = painter.fontMetrics()
+        top = rect.bottom() - 5 - metrics.height()
+        line = QRect(8, top, self._table.viewport().width() - 16, metrics.height())
+        side = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for column, said in model.below(position, self._table.below):
+            painter.setPen(QColor(self._colour(column)))
+            shown = metrics.elidedText(said, Qt.TextElideMode.ElideRight, max(0, line.width()))
+            painter.drawText(line, side, shown)
+            line.setLeft(line.left() + metrics.horizontalAdvance(shown) + _APART)
+            if shown != said:
+                break
