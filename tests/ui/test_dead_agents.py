@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from lineclear.core.inbox import settings as settings_file
+from lineclear.core.inbox.settling import comes_of
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Outcome, Person
@@ -19,7 +20,7 @@ from lineclear.core.ledger.store import Shown, Store
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
-from tests.ui.sample import ask_for
+from tests.ui.sample import a_row, ask_for
 from tests.ui.test_window import click, decision_of, press, ready, says, select
 
 FIXTURES = Path(__file__).parent.parent / "data" / "fixtures" / "lc_agents"
@@ -187,6 +188,9 @@ async def test_it_is_settled_with_a_note(inbox, source, until, button, resolutio
     shown = await uncertain(inbox, source, until)
     assert "Nobody knows whether it took effect" in says(inbox, "standing")
     click(getattr(inbox.pane.bar, button))
+    assert inbox.pane.editor.title.text().endswith(comes_of(a_row(1), resolution))
+    press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert "Say in a few words what you found." in says(inbox, "sentence")
     QTest.keyClicks(inbox.pane.editor.text, "seen in the ledger")
     press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     outcome = await until(lambda: outcome_of(shown), "an outcome")

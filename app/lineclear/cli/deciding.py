@@ -16,7 +16,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox import answers, deciding
+from lineclear.core.inbox import answers, deciding, settling
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -28,11 +28,6 @@ _LONGEST_TEXT: Final = 20_000
 """Characters of a reason or note, as a decision holds them."""
 _LONGEST_FILE: Final = 16 << 20
 """Bytes of arguments or an answer: what a decision can hold; a device has no end."""
-_RESOLUTIONS: Final = {
-    "ran": "Settled: it ran; the agent gets your note as its result.",
-    "not_run": "Settled: it did not run, and the agent is told so.",
-    "ask_again": "Settled: it did not run, and the agent asks for it anew.",
-}
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -93,7 +88,7 @@ def _check_words(options: argparse.Namespace) -> None:
             _check_text(f"--{name}", text)
     if options.command == "resolve" and options.resolution != "ask_again" and not options.note:
         flag = "--ran" if options.resolution == "ran" else "--not-run"
-        raise UsageError(f"`{flag}` needs `--note`: it is what the agent is told.")
+        raise UsageError(f"`{flag}` needs `--note`: what you found.")
     for code in getattr(options, "despite", ()):
         if code not in LEVELS:
             raise UsageError(f"There is no warning {code}; `lineclear show ID` names a call's own.")
@@ -165,7 +160,9 @@ def _resolve(
     rows, sources = rows_of(settings), options.sources or ()
     if detail.row.system == advice.NATIVE:
         further = advice.after_resolution(detail.row, rows, sources)
-        told = f"{_RESOLUTIONS[options.resolution]} {further}".rstrip()
+        said = "it ran" if options.resolution == "ran" else "it did not run"
+        who = settling.comes_of(detail.row, options.resolution)
+        told = f"Settled: {said}. {who} {further}".rstrip()
     else:
         told = settled_elsewhere.told(detail.row, options.resolution, rows, sources, options.note)
     _tell(options, terminal, detail, told, {"outcome": _record_json(outcome)})

@@ -220,17 +220,21 @@ def _deciding(commands: Commands[Parser]) -> None:
     how = resolve.add_mutually_exclusive_group(required=True)
     how.add_argument(
         "--ran", dest="resolution", action="store_const", const="ran",
-        help="it ran: the note is its result",
+        help="it ran: the note is its result for an agent of ours",
     )  # fmt: skip
     how.add_argument(
         "--not-run", dest="resolution", action="store_const", const="not_run",
-        help="it did not run: the agent is told so, with the note",
+        help="it did not run: an agent of ours is told so, with the note",
     )  # fmt: skip
     how.add_argument(
         "--ask-again", dest="resolution", action="store_const", const="ask_again",
         help="it did not run, and the agent asks for it anew",
     )  # fmt: skip
-    resolve.add_argument("--note", metavar="TEXT", help="what the agent is told")
+    resolve.add_argument(
+        "--note",
+        metavar="TEXT",
+        help="what you found: an agent of ours gets it, for another program's it is kept here",
+    )
 
 
 def _agents(commands: Commands[Parser]) -> None:

@@ -6,35 +6,33 @@ import shlex
 from collections.abc import Iterable
 
 from lineclear.cli.advice import Sources, how_to_go_on, on_call
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.settling import Resolution, comes_of
 from lineclear.core.ledger.state import State
 
 
 def told(
-    row: Row, resolution: str, rows: Iterable[Row], sources: Sources = (), note: str | None = None
+    row: Row,
+    resolution: Resolution,
+    rows: Iterable[Row],
+    sources: Sources = (),
+    note: str | None = None,
 ) -> str:
     """Say what a settled ROW is now, and the way on; ROWS is all that stands since."""
     left = [one for one in rows if one.store == row.store and one.run == row.run and not one.closed]
     ran = resolution == "ran"
+    who = comes_of(row, resolution)
     if row.tool is None:
-        return _of_run(left, sources, ran=ran)
-    agent = visible_line(row.agent, 80)
+        return f"Settled: the run {'went' if ran else 'did not go'} on. {who}" + (
+            "" if ran else _again(left, sources)
+        )
     said = "it ran" if ran else "it did not run"
-    first = f"Settled: {said}. Nothing tells {agent} so by itself."
-    return f"{first} {_way_on(row, left, sources, note if ran else None, ran=ran)}"
+    return f"Settled: {said}. {who} {_way_on(row, left, sources, note if ran else None, ran=ran)}"
 
 
-def _of_run(left: list[Row], sources: Sources, *, ran: bool) -> str:
-    if ran:
-        return "Settled: the run went on. Your note is kept here; it is not resumed again."
+def _again(left: list[Row], sources: Sources) -> str:
     stopped = next((one for one in left if one.state is State.RESUMABLE), None)
-    if stopped is None:
-        return "Settled: the run did not go on. Your note is kept here."
-    return (
-        "Settled: the run did not go on. Your note is kept here; it can be resumed again."
-        f" {how_to_go_on(stopped, sources)}"
-    )
+    return "" if stopped is None else f" It can be resumed again. {how_to_go_on(stopped, sources)}"
 
 
 def _way_on(row: Row, left: list[Row], sources: Sources, note: str | None, *, ran: bool) -> str:

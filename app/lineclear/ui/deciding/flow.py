@@ -302,7 +302,7 @@ class DecisionFlow(QObject):
         elif name == "together":
             self._together.open()
         elif name in editors.QUESTIONS:
-            self.asking.ask(editors.QUESTIONS[name])
+            self.asking.ask(editors.question_about(name, self.view.row))
         elif name == "takeBack" and self.holding.take_back(self.view.id):
             self.hint(_("Taken back: nothing was written."), "ok")
         elif name == "takeBack":
@@ -368,7 +368,7 @@ class DecisionFlow(QObject):
             self.asking.keep_note(text)
             return
         if not text:
-            self.hint(_("Say why in a few words: the agent reads it."))
+            self.hint(editors.QUESTIONS[name].missing)
             return
         if not self.arming.readiness(Act.DENY).ready:
             self.hint(self.hands.why_not(Act.DENY))

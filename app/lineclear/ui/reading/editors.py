@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
@@ -16,6 +16,8 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.settling import Resolution, comes_of
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
@@ -36,6 +38,8 @@ class Question:
     """Ready texts: (name, text)."""
     lasting: str = ""
     """What can be meant for more than this call, "" for nothing."""
+    missing: str = ""
+    """What to say of a text that is missing."""
 
 
 # The agent gets the text, as it stands here; only its name is for the person who chooses it.
@@ -51,6 +55,7 @@ DENY = Question(
     _("Deny with this reason"),
     _("for example: wrong customer, ask for C-1204 again"),
     templates=REASONS,
+    missing=_("Say why in a few words: the agent reads it."),
     lasting=_("Also deny what this run asks in the next 15 min"),
 )
 NOTE = Question(
@@ -61,15 +66,17 @@ NOTE = Question(
 )
 IT_RAN = Question(
     "itRan",
-    _("What happened? The agent gets this as the tool's result."),
+    _("What happened?"),
     _("Record that it ran"),
     _("for example: refund R-88 created"),
+    missing=_("Say in a few words what you found."),
 )
 IT_DID_NOT_RUN = Question(
     "itDidNotRun",
-    _("How do you know? The agent is told that the tool did not run."),
+    _("How do you know?"),
     _("Record that it did not run"),
     _("for example: no such refund in the ledger"),
+    missing=_("Say in a few words what you found."),
 )
 SET_COMMAND = Question(
     "setCommand",
@@ -79,6 +86,15 @@ SET_COMMAND = Question(
     one_line=True,
 )
 QUESTIONS = {each.name: each for each in (DENY, NOTE, IT_RAN, IT_DID_NOT_RUN, SET_COMMAND)}
+_RESOLUTIONS: dict[str, Resolution] = {IT_RAN.name: "ran", IT_DID_NOT_RUN.name: "not_run"}
+
+
+def question_about(name: str, row: Row | None) -> Question:
+    """Give the question of a name; of a call that is settled it says who gets the answer."""
+    question, resolution = QUESTIONS[name], _RESOLUTIONS.get(name)
+    if row is None or resolution is None:
+        return question
+    return replace(question, title=f"{question.title} {_(comes_of(row, resolution))}")
 
 
 class TextEditor(QWidget):
