@@ -1,9 +1,11 @@
 """One executor that keeps its run in all three forms is one row, with its lock as the truth."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +160,39 @@ def test_a_folder_that_no_lock_of_ours_guards_proves_nothing(source):
         Process.UNKNOWN,
         ("may_be_running",),
     )
+
+
+def stands(settings, store, state, agent) -> bool:
+    rows = scan_once(settings, settings.sources)
+    return (store, state, agent) in [(row.store, row.state, row.agent) for row in rows]
+
+
+def test_a_run_and_its_calls_carry_the_name_that_their_agent_has(source, mark):
+    """Whether a call of it waits or the run has stopped: the name that its executor was given."""
+    settings = watching(source, mark)
+    named = AGENT.replace("checkpoints=handler)", 'checkpoints=handler, name="refund-bot")')
+    for asks, state in (("asks", State.PENDING), ("free", State.RUNNING)):
+        store = source / asks
+        argv = [sys.executable, "-c", named, store, asks, mark, "stay"]
+        process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        until(partial(stands, settings, store, state, "refund-bot"))
+        die(process)
+    rows = {row.state: row for row in scan_once(settings, settings.sources)}
+    assert {state: row.agent for state, row in rows.items()} == {
+        State.PENDING: "refund-bot",
+        State.RESUMABLE: "refund-bot",
+    }
+    # So one command, set for the agent, is that of both.
+    launch = LaunchSetting(agent="refund-bot", argv=("/bin/false",))
+    settings = settings.model_copy(update={"launch": (launch,)})
+    found = scan_once(settings, settings.sources)
+    assert [row.resumable_by for row in found] == ["settings", "settings"]
+
+
+def test_a_name_that_another_program_writes_is_not_believed(source):
+    path = left(source)
+    document = json.loads(path.read_bytes())
+    usage = {"tokens_in": None, "tokens_out": None, "cache": None}
+    document["lineclear"] = {"v": 1, "agent": "refund-bot", "usage": usage}
+    path.write_bytes(json.dumps(document).encode())
+    assert only(watching(source, "x")).agent == "code"

@@ -87,6 +87,7 @@ class Loop:
         whether its next call ran. Raises what `AgentExecutor.invoke` raises.
         """
         run.limits = self._budget.limits()
+        run.agent = self._setup.name
         try:
             if fresh:
                 await self._boundaries.at(Node.RUN_START, run)

@@ -131,6 +131,8 @@ class Run:
     """The model's last word."""
     limits: Limits | None = None
     """What its executor's budget allows."""
+    agent: str | None = None
+    """The name of its executor."""
     guards: Convergence = field(default_factory=Convergence)
     reports: list[VerificationReport] = field(default_factory=list)
     """Verification reports of a run that was taken over from a3s."""

@@ -55,6 +55,8 @@ class RunBlock(Record):
     tokens: Count | None = None
     usage: KnownTokens = Field(default_factory=KnownTokens)
     limits: Omitted[KnownLimits | None] = None
+    agent: Omitted[str | None] = None
+    """The agent's name, under which its calls are asked too."""
     call_ids: list[str | None]
     batch_ids: Omitted[list[str | None]] = Field(default_factory=list)
     """The same for all calls of the round that is going on."""
@@ -79,6 +81,7 @@ def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
         tokens=run.tokens,
         usage=KnownTokens(**run.usage.model_dump()),
         limits=None if run.limits is None else KnownLimits(**run.limits.model_dump()),
+        agent=_storable(run.agent),
         call_ids=[step.action.tool_call_id for step in run.steps],
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
         convergence=run.guards.state if guards else None,

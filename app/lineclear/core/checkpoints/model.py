@@ -57,6 +57,8 @@ class Reported:
     tokens: int | None
     usage: Usage
     limits: Counters = Counters()
+    agent: str = ""
+    """The name that its agent has for operators; "" where it is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,8 @@ class Checkpoint:
     """Tokens of each answer of the model, in order; empty unless every one is reported."""
     ours: Reported | None = None
     """What it says as a checkpoint of Lineclear's own agents; only one in our store is one."""
+    agent: str = ""
+    """The agent's own name, untrusted text; only one of ours is believed to have one."""
     trace_id: str | None = None
     position: Position | None = None
     """None in a system that says nothing of it."""
@@ -191,11 +195,12 @@ class Checkpoint:
         object.__setattr__(self, "_by_item", by_item)
 
     def believed(self) -> Checkpoint:
-        """Give it with the figures that it says as one of ours, for one that is."""
+        """Give it with the figures and the name that it says as one of ours, for one that is."""
         if self.ours is None:
             return self
         counters = replace(self.counters, tokens=self.ours.tokens)
-        return replace(self, counters=counters, limits=self.ours.limits, usage=self.ours.usage)
+        limits, usage = self.ours.limits, self.ours.usage
+        return replace(self, counters=counters, limits=limits, usage=usage, agent=self.ours.agent)
 
     def call_of(self, item: str) -> PendingCall | None:
         """Give the call that ITEM names; None where there is none."""

@@ -1,7 +1,7 @@
 """What Lineclear's own agents add to the checkpoint of another system: the `lineclear` block.
 
 Systems require counts that an agent may not have; there stands 0, and in the block null. The
-limits of a run no other system writes at all.
+limits of a run, and the name of its agent, no other system writes at all.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from lineclear.core.checkpoints.model import Counters, Json, Reported, Usage
 
 BLOCK: Final = "lineclear"
 """The block's key: of the document, or of what a system keeps as metadata."""
+LONGEST_AGENT: Final = 200
+"""Characters of an agent's name, as a request holds it too."""
 
 
 def block_of(holder: Json) -> dict[str, Json]:
@@ -31,6 +33,7 @@ def reported(block: Json) -> Reported | None:
         Counters(
             _count(limits, "iteration"), _count(limits, "tool_calls"), _count(limits, "tokens")
         ),
+        _name(block.get("agent")),
     )
 
 
@@ -51,6 +54,10 @@ def as_written(written: Reported, ours: Reported | None) -> Reported:
 
 def _unless_unknown(written: int | None, said: int | None) -> int | None:
     return None if written == 0 and said is None else written
+
+
+def _name(said: Json) -> str:
+    return said if isinstance(said, str) and len(said) <= LONGEST_AGENT else ""
 
 
 def _count(found: Json, key: str) -> int | None:

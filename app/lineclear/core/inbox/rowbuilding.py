@@ -97,7 +97,7 @@ def row_of(
     call = None if shown is None else shown.call
     outcome = records.outcome
     same = None if call is None else same_digest(call)
-    agent = place.name if block is None else block.agent
+    agent = _agent(place, checkpoint, block)
     counters, limits, usage = budgets(checkpoint, block)
     asked_at = None if block is None else block.created_at
     codes = _own_warnings(checkpoint, call)
@@ -171,6 +171,13 @@ def row_of(
         closed=outcome is not None,
         run_folder=None if place.run_folder == place.store else place.run_folder,
     )
+
+
+def _agent(place: Place, checkpoint: Checkpoint | None, block: RequestBlock | None) -> str:
+    """Name the agent: as it names itself in what it asks and keeps, else by its folder."""
+    if block is not None:
+        return block.agent
+    return (checkpoint.agent if checkpoint is not None else "") or place.name
 
 
 def _likeness(shown: Shown, same: str | None) -> Likeness | None:

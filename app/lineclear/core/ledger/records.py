@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.ours import LONGEST_AGENT
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
@@ -177,7 +178,7 @@ class RequestBlock(Record):
     usage: Tokens | None = None
     reported: JsonArray[Literal["iteration", "tool_calls", "tokens"]] = ()
     """Counters that the agent really has; the others are 0 in the required keys, unused."""
-    agent: str = Field(max_length=200)
+    agent: str = Field(max_length=LONGEST_AGENT)
     adapter: str | None = None
     description: str | None = None
     tool_schema: dict[str, Any] | None = None
