@@ -36,8 +36,6 @@ def test_nothing_is_cut_and_nothing_overlaps(scale: str, type_size: str, tmp_pat
 def test_neither_is_anything_in_other_windows_and_the_history(
     scale: str, type_size: str, scenes: str, tmp_path: Path
 ):
-    if (scenes, type_size) == ("burst", "1.5"):
-        pytest.skip("the least height of a burst does not follow the type yet")
     assert looked_at(scale, tmp_path, LOOK_BESIDE, type_size, *SCENES[scenes]) == ""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
@@ -37,6 +39,8 @@ class SharedFields(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidgetResizable(True)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._wanted = 0
+        """Pixels that all of it takes in this width."""
         self._seen = Spans()
         self._end_seen = False
         self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
@@ -99,8 +103,13 @@ class SharedFields(QScrollArea):
         wanted = layout.totalHeightForWidth(max(1, self.viewport().width()))
         if wanted < 0:
             wanted = layout.totalSizeHint().height()
+        self._wanted = wanted
         high = round(self.window().height() * HIGHEST_SHARE)
         self.setFixedHeight(min(wanted, max(HIGHEST, high)))
+
+    def least_beside(self, rest: int) -> int:
+        """How high it is in the lowest window that has REST pixels for all else."""
+        return min(self._wanted, max(HIGHEST, ceil(rest * HIGHEST_SHARE / (1 - HIGHEST_SHARE))))
 
     def fit(self) -> None:
         """Take the room that the window has for it now."""

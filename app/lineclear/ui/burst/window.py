@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Final
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -23,6 +24,9 @@ from lineclear.ui.frame.bars import separator
 from lineclear.ui.labels import PlainLabel, WholeLabel
 from lineclear.ui.reading.banners import Banners, Notice
 from lineclear.ui.reading.editors import TextEditor
+
+LEAST: Final = QSize(520, 380)
+"""Pixels below which the window never goes, however little it holds."""
 
 
 class ProgressLine(QWidget):
@@ -102,7 +106,7 @@ class BurstWindow(QWidget):
             _("Decide together \u00b7 {tool}").format(tool=visible_line(burst.tool, 40))
         )
         self.resize(980, 640)
-        self.setMinimumSize(520, 380)
+        self._need_room()
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _lay_out(self, burst: Burst) -> None:
@@ -212,8 +216,10 @@ class BurstWindow(QWidget):
         return ""
 
     def event(self, event: QEvent) -> bool:
-        """Tell at once when it comes before the eyes or leaves them."""
+        """Tell at once when it comes before the eyes or leaves them; ask for the room it needs."""
         handled = super().event(event)
+        if event.type() is QEvent.Type.LayoutRequest:
+            self._need_room()
         if event.type() in (
             QEvent.Type.WindowActivate,
             QEvent.Type.WindowDeactivate,
@@ -228,6 +234,25 @@ class BurstWindow(QWidget):
         """The higher, the more of what is shared."""
         super().resizeEvent(event)
         self.common.fit()
+        if event.size().width() != event.oldSize().width():
+            self._need_room()
+
+    def _need_room(self) -> None:
+        """Ask for as much as the texts take in their type and this width, if the screen has it.
+
+        A least size that is set replaces that of the layout, which knows of no lines that wrap.
+        """
+        layout = self.layout()
+        assert layout is not None
+        width = max(LEAST.width(), layout.totalMinimumSize().width())
+        needed = layout.minimumHeightForWidth(max(width, self.width()))
+        if not self.common.isHidden():
+            # What is shared scrolls: lower, the window would show less of it.
+            rest = needed - self.common.height()
+            needed = rest + self.common.least_beside(rest)
+        height = max(LEAST.height(), needed)
+        there = self.screen().availableGeometry().size()
+        self.setMinimumSize(QSize(width, height).boundedTo(there))
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         """Closed by its frame: whoever carries the burst out decides when."""
