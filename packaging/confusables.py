@@ -4,12 +4,14 @@
 
 The file is the one in the package confusable-homoglyphs, which holds Unicode's confusables.txt
 (UTS #39) as JSON: for each character, those it is confused with. What compatibility decomposition
-(NFKC) makes ASCII is added: full-width, mathematical and Roman letters and digits.
+(NFKC) makes ASCII is added: full-width, mathematical and Roman letters and digits. So are small
+capitals, of which Unicode has only those that are small letters too.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import unicodedata
 from pathlib import Path
@@ -17,11 +19,13 @@ from pathlib import Path
 APART = "\u2116\u00b8\u2026"
 """The sign for numbers, the cedilla, and what stands for a part that is cut out."""
 FRAMED = ("<super>", "<sub>", "<circle>", "<square>", "<fraction>", "<compat> 0028")
+SMALL_CAPITAL = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
 TARGET = Path("app/lineclear/core/checkpoints/confusables.py")
 HEAD = '''"""Characters that are drawn as ASCII ones are; packaging/confusables.py writes this.
 
-Source: Unicode's confusables (UTS #39) as in confusable-homoglyphs 3.3.1, and what NFKC makes
-ASCII. Data (c) Unicode, Inc., under the Unicode License V3 (https://www.unicode.org/license.txt).
+Source: Unicode's confusables (UTS #39) as in confusable-homoglyphs 3.3.1, what NFKC makes ASCII,
+and small capitals. Data (c) Unicode, Inc., under the Unicode License V3
+(https://www.unicode.org/license.txt).
 """
 
 from typing import Final
@@ -43,6 +47,8 @@ def table(confusables: dict[str, list[dict[str, str]]]) -> dict[str, str]:
         drawn = [one["c"] for one in confusables.get(character, ()) if _counts(character, one["c"])]
         plain = unicodedata.normalize("NFKC", character)
         drawn += [plain] if plain.isascii() else []
+        capital = SMALL_CAPITAL.fullmatch(unicodedata.name(character, ""))
+        drawn += [capital[1]] if capital is not None and not drawn else []
         if drawn and drawn[0].strip():
             found[character] = min(drawn, key=len)
     return found

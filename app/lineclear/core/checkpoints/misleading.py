@@ -20,6 +20,10 @@ _DRAWN: Final = {character: drawn for drawn, all_of in DRAWN_AS.items() for char
 _IDEOGRAPHIC_STOPS: Final = "\u3002\uff61"
 """Read as dots in the names of hosts."""
 _OVERLAYS: Final = "\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u20e5\u20e6\u20ea\u20eb"
+_ENCLOSING: Final = "\u0488\u0489\u1abe\u20dd-\u20e0\u20e2\u20e4\ua670-\ua672"
+_KEYCAP: Final = "\u20e3"
+_ENCLOSED_SIGNS: Final = "\u2100-\u2bff\u3030-\u303f\U0001f000-\U0001faff\ufe0f"
+"""Signs and emoji: what is drawn around one is part of the picture."""
 _SIGNS: Final = _IDEOGRAPHIC_STOPS + "".join(
     character
     for character, drawn in _DRAWN.items()
@@ -35,13 +39,17 @@ _HELD: Final = frozenset(_DRAWN).union(
         for n in range(ord(first), ord(last) + 1)
     ),
     map(chr, (*range(0x300, 0x370), *range(0x20D0, 0x20F1))),
+    map(chr, (0x488, 0x489, 0x1ABE, *range(0xA670, 0xA673))),
 )
 """A set is searched several times faster than a class of characters beyond 16 bits."""
 _CLAUSE: Final = re.compile(r"[^\n;|&`]+")
 _WORD: Final = re.compile(r"\S+")
 _SIGN: Final = re.compile(f"[{re.escape(_SIGNS)}]")
 _SEGMENT: Final = re.compile(r"[^\W_]+(?:[\u0300-\u036f]+[^\W_]*)*")
-_MARK: Final = re.compile(rf"[{_OVERLAYS}]|(?<=[!-@\[-`{{-~])[\u0300-\u036f]")
+_MARK: Final = re.compile(
+    rf"[{_OVERLAYS}]|(?<=[!-@\[-`{{-~])[\u0300-\u036f]"
+    rf"|(?<![{_ENCLOSED_SIGNS}])[{_ENCLOSING}]|(?<![{_ENCLOSED_SIGNS}0-9#*]){_KEYCAP}"
+)
 _DIGIT: Final = re.compile(f"[{DIGITS}]")
 _LONGEST_KEPT: Final = 40
 """Characters of a word whose places are kept: texts say the same words again."""
