@@ -48,6 +48,10 @@ _RING = 4
 """Pixels around the words, where the ring of the focus stands."""
 
 
+_AROUND = 10
+"""Pixels between that ring and the words."""
+
+
 class _Scrolled(QScrollArea):
     """As large as what is in it where the screen has room, and scrolled where it has not."""
 
@@ -67,7 +71,7 @@ class _Scrolled(QScrollArea):
 
 def _scrolled(grid: QGridLayout) -> QScrollArea:
     body = QWidget()
-    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setContentsMargins(_AROUND, _AROUND, _AROUND, _AROUND)
     body.setLayout(grid)
     area = _Scrolled()
     area.setObjectName("keysScrolled")
@@ -91,8 +95,8 @@ class KeyList(QDialog):
         close.setAutoDefault(False)
         close.clicked.connect(self.accept)
         box = QVBoxLayout(self)
-        box.setContentsMargins(24, 20, 24, 16)
-        box.setSpacing(16)
+        box.setContentsMargins(16, 16, 16, 16)
+        box.setSpacing(12)
         area = _scrolled(key_grid())
         box.addWidget(area, 1)
         box.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)

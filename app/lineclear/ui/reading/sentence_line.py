@@ -10,6 +10,8 @@ from lineclear.ui.labels import PlainLabel, explain
 
 _LINES = 2
 _HIGH = 10_000
+_BELOW = 7
+"""Pixels below the words, as many as a quiet button has."""
 
 
 class SentenceLine(PlainLabel):
@@ -20,7 +22,8 @@ class SentenceLine(PlainLabel):
         self.setWordWrap(True)
         self.setFont(theme.small_font())
         self.setProperty("tone", "muted")
-        self.setContentsMargins(16, 6, 16, 0)
+        # Its last line stands on that of the quiet buttons beside it.
+        self.setContentsMargins(16, 10 - _BELOW, 16, _BELOW)
         self.setAlignment(Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeft)
         self.setFixedHeight(_LINES * self.fontMetrics().lineSpacing() + 10)
         self._said: tuple[str, str, int] = ("", "", 0)
