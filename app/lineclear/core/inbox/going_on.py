@@ -7,6 +7,7 @@ recorded that it was to start, so its agent's lock is all that others will see o
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -59,7 +60,7 @@ async def turn_to_go_on(
 
 
 def _refuse(store: Path, run: str, rows: list[Row], despite: frozenset[str]) -> None:
-    refuse_going_outside(run, store, rows)
+    refuse_going_outside(run, Path(os.path.realpath(store)), rows)
     row = next(
         (
             one
