@@ -61,6 +61,7 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "burst": crowd,
     "burst-armed": crowd,
     "burst-deny": crowd,
+    "burst-held": crowd,
     "burst-done": crowd,
     "burst-hostile": lambda stage: crowd(stage, hostile=True),
     "burst-letter": lambda stage: crowd(stage, letter=True),

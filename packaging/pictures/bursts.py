@@ -50,6 +50,19 @@ async def burst_deny(on: Set) -> None:
     await asyncio.sleep(0.3)
 
 
+async def burst_held(on: Set) -> None:
+    """Denials that are not written yet."""
+    settings = on.window._bridge.settings  # noqa: SLF001
+    on.window._bridge.settings = settings.model_copy(update={"hold_s": 60})  # noqa: SLF001
+    await burst_deny(on)
+    flow = on.window.together.flow
+    assert flow is not None
+    await until(lambda: flow.arming.readiness(Act.DENY).ready)
+    flow.submit()
+    await until(lambda: flow.run.holding)
+    await asyncio.sleep(0.3)
+
+
 async def burst_done(on: Set) -> None:
     """What became of each: two were decided elsewhere meanwhile."""
     await burst(on)
@@ -72,6 +85,7 @@ BURSTS: dict[str, Scene] = {
     "burst": burst,
     "burst-armed": burst_armed,
     "burst-deny": burst_deny,
+    "burst-held": burst_held,
     "burst-done": burst_done,
     "burst-hostile": burst,
     "burst-letter": burst,

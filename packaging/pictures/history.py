@@ -108,6 +108,15 @@ async def pivot(on: Set) -> None:
     await asyncio.sleep(0.3)
 
 
+async def mistyped(on: Set) -> None:
+    """A field that is none, and a value that its field does not know."""
+    await _opened(on)
+    page = on.window.history.page
+    page.search.setText("ended:fine")
+    await until(page.empty.isVisible)
+    await asyncio.sleep(0.3)
+
+
 async def verify(on: Set) -> None:
     """Narrowed to what was decided without its end in view; the chain is intact."""
     await _opened(on)
@@ -154,6 +163,7 @@ def _stored(on: Set) -> list[bool]:
 HISTORY = {
     "history": history,
     "history-pivot": pivot,
+    "history-mistyped": mistyped,
     "history-verify": verify,
     "history-export": export,
     "history-stored": stored,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 
+from lineclear.ui.queue.sections import Section
 from pictures.set import Set, until
 from pictures.stage import call
 
@@ -150,6 +152,29 @@ async def find_fields(on: Set) -> None:
     await asyncio.sleep(0.4)
 
 
+async def find_broken(on: Set) -> None:
+    """A word that is found though a look-alike's code stands in it."""
+    arguments = {"to": "p\u0430ypal", "note": "pay the paypal account", "days": 3}
+    await _read(on, "broken", "pay", arguments, "payer")
+    on.do("find")
+    on.window.pane.finder.words.setText("paypal")
+    await asyncio.sleep(0.4)
+
+
+async def run_secrets(on: Set) -> None:
+    """A run without a call, in whose conversation a secret stands."""
+    place = ("planner", "run.checkpoint.json")
+    on.stage.leave("fixtures/starweaver/v041_run_failed.json", *place)
+    target = on.stage.source.joinpath(*place)
+    document = json.loads(target.read_text("utf-8"))
+    document["metadata"] = {"lineclear": {"suspended": f"the key {KEY} is wrong"}}
+    target.write_text(json.dumps(document), "utf-8")
+    await on.section(Section.TO_RESUME)
+    await until(lambda: on.choose_agent("planner"))
+    await until(on.window.pane.call.run_secrets.isVisible)
+    await asyncio.sleep(0.4)
+
+
 async def file_bytes(on: Set) -> None:
     """The file's bytes, masked."""
     await secrets(on)
@@ -193,6 +218,8 @@ READING: dict[str, Callable[[Set], Awaitable[None]]] = {
     "code-text": code_text,
     "find": find,
     "find-fields": find_fields,
+    "find-broken": find_broken,
+    "run-secrets": run_secrets,
     "file-masked": file_bytes,
     "modify-secrets": modify_secrets,
     "review-secrets": review_secrets,
