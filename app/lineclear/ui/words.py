@@ -173,8 +173,8 @@ def place(path: Path) -> str:
 
 
 def quoted(text: str | None) -> str:
-    """What somebody said, after a colon; "" for nothing."""
-    return f": \u201c{visible_line(text, 200)}\u201d" if text else ""
+    """What somebody said, after a colon, without secrets; "" for nothing."""
+    return f": \u201c{visible_line(masked_text(text), 200)}\u201d" if text else ""
 
 
 # --- States ---------------------------------------------------------------------------------------

@@ -186,6 +186,7 @@ async def test_secrets_of_a_run_are_masked_until_they_are_shown(inbox, source, u
     await read_only_row(inbox, until)
     call = inbox.pane.call
     assert TOKEN not in call.run.whole_text
+    assert TOKEN not in says(inbox, "standing")
     assert call.run_secrets.isVisible()
     call.run_secrets.button.click()
     await until(lambda: TOKEN in call.run.whole_text, "the secret")
