@@ -16,6 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "app" / "lineclear"
 LOCK = ROOT / "packaging" / "requirements.lock"
 MODULES = sorted(PACKAGE.rglob("*.py"))
+STARTERS = [PACKAGE / "ui" / name for name in ("app.py", "complaint.py")]
+"""The window's program, which has a stream to speak to before there is a window."""
 
 
 def in_part(path: Path, part: str) -> bool:
@@ -57,7 +59,7 @@ def test_every_task_of_the_window_has_an_owner():
 def test_only_front_ends_print_and_exit():
     found = []
     for path in MODULES:
-        if in_part(path, "cli") or path.name == "__main__.py" or path == PACKAGE / "ui" / "app.py":
+        if in_part(path, "cli") or path.name == "__main__.py" or path in STARTERS:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         started = [node for node in tree.body if isinstance(node, ast.If) and is_main_guard(node)]

@@ -31,11 +31,11 @@ from qasync import QEventLoop
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.settings import Settings
-from lineclear.ui.app import TURN_S
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.sort_rule import UNSORTED
+from lineclear.ui.running import TURN_S
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow

@@ -33,8 +33,8 @@ from qasync import QEventLoop
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.store import Store
-from lineclear.ui.app import TURN_S
 from lineclear.ui.bridge import Bridge
+from lineclear.ui.running import TURN_S
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow

@@ -61,7 +61,7 @@ def test_when_the_display_goes_the_window_ends_with_a_sentence(home):
 XLIB_NOTICES_FIRST = """
 import ctypes, sys
 from PySide6.QtWidgets import QApplication
-from lineclear.ui import app as program
+from lineclear.ui import running as program
 from lineclear.ui.desktop import x_display
 
 application = QApplication([])

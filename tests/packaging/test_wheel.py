@@ -106,3 +106,21 @@ def test_the_installed_command_line_runs(installed, tmp_path, home):
         text=True,
     )
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_its_window_says_what_to_install_where_nothing_else_is(installed, tmp_path):
+    # The very file that pip writes; -S leaves out all that is installed.
+    done = subprocess.run(
+        [sys.executable, "-S", str(installed / "bin" / "lineclear-inbox")],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        timeout=60,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "lineclear-inbox: The window needs PySide6, qasync and pygments: pip install"
+        " 'lineclear[gui]'. "
+    )

@@ -15,6 +15,7 @@ from lineclear.ui.frame.window_state import WindowState, read_state, write_state
 from tests.ui.sample import ask_for
 
 END_S = 5.0
+APP = Path(__file__).resolve().parents[2] / "app"
 
 
 def start(*arguments: str, cwd: Path) -> subprocess.Popen[str]:
@@ -96,6 +97,59 @@ def test_without_a_display_it_says_so(tmp_path):
     )
     assert child.returncode == 1
     assert child.stderr.startswith("lineclear-inbox: There is no display here")
+
+
+AS_MODULE = ("-m", "lineclear.ui.app")
+AS_SCRIPT = ("-c", "import sys; from lineclear.ui.app import main; sys.exit(main())")
+"""What pip writes into the program of an entry point."""
+
+
+def without_packages(*arguments: str, cwd: Path, first: Path = APP) -> tuple[int, str]:
+    """Run a Python that has Lineclear and no installed packages; its exit code and words."""
+    done = subprocess.run(
+        [sys.executable, "-S", *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": f"{first}{os.pathsep}{APP}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize("words", [AS_MODULE, AS_SCRIPT, (*AS_SCRIPT, "--self-check")], ids=str)
+def test_without_the_windows_packages_it_says_what_to_install(tmp_path, words):
+    code, told = without_packages(*words, cwd=tmp_path)
+    assert code == 1
+    assert told == (
+        "lineclear-inbox: The window needs PySide6, qasync and pygments: pip install"
+        " 'lineclear[gui]'. Without it, `lineclear list` shows what waits.\n"
+    )
+
+
+def test_without_the_windows_packages_it_still_tells_its_options(tmp_path):
+    code, told = without_packages(*AS_MODULE, "--help", cwd=tmp_path)
+    assert code == 0
+    assert told.startswith("usage: lineclear-inbox ")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the words of Linux's loader")
+@pytest.mark.parametrize("words", [AS_MODULE, AS_SCRIPT], ids=str)
+def test_where_qt_cannot_be_loaded_it_says_what_the_loader_said(tmp_path, words):
+    packages = tmp_path / "packages"
+    for name in ("PySide6", "qasync", "pygments"):
+        (packages / name).mkdir(parents=True)
+        (packages / name / "__init__.py").touch()
+    library = packages / "PySide6" / "QtCore.abi3.so"
+    library.touch()
+    code, told = without_packages(*words, cwd=tmp_path, first=packages)
+    assert code == 1
+    assert told == (
+        f"lineclear-inbox: The window cannot be loaded: {library}: file too short. Install what"
+        " this names. Without it, `lineclear list` shows what waits.\n"
+    )
 
 
 def test_sources_of_the_command_line():

@@ -39,6 +39,20 @@ def test_it_decides_a_call_sees_its_outcome_and_ends_without_a_word(tmp_path, ho
     assert {each.name for each in home.iterdir()} <= {"run", ".cache"}
 
 
+def test_it_ends_well_however_much_qt_has_to_say(tmp_path, home):
+    done = subprocess.run(
+        [sys.executable, "-m", "lineclear.ui.app", "--self-check"],
+        cwd=tmp_path,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_LOGGING_RULES": "*=true"},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert list(json.loads(done.stdout)) == ["painted", "shown", "finished"]
+
+
 async def test_it_says_which_step_failed_and_ends_the_window(inbox, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)

@@ -16,7 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from lineclear.cli import programs, wording
+from lineclear import gui_extra
+from lineclear.cli import wording
 from lineclear.cli.display import has_display
 from lineclear.core import frozen
 from lineclear.core.inbox.rows import path_text
@@ -233,10 +234,9 @@ def _number(path: Path) -> int | None:
 
 def look_at_window() -> Iterator[Finding]:
     """Whether the window can be opened here."""
-    missing = [] if frozen.is_frozen() else programs.missing_modules()
+    missing = [] if frozen.is_frozen() else gui_extra.missing()
     if missing:
-        told = f"The window needs {' and '.join(missing)}: pip install 'lineclear[gui]'."
-        yield Finding("window", Level.NOTE, told)
+        yield Finding("window", Level.NOTE, gui_extra.needed(missing))
     elif not has_display():
         yield Finding("window", Level.NOTE, "Qt is installed, but there is no display here.")
     else:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from typing import Final
 
+from lineclear import gui_extra
 from lineclear.core import frozen
 from lineclear.core.errors import LineclearError
-
-_QT: Final = ("PySide6", "qasync")
 
 
 def window() -> tuple[str, ...]:
@@ -19,16 +16,7 @@ def window() -> tuple[str, ...]:
         if not program.exists():
             raise LineclearError(f"The window's program is missing: {program}.", code="no_window")
         return (str(program),)
-    missing = missing_modules()
+    missing = gui_extra.missing()
     if missing:
-        raise LineclearError(
-            f"The window needs {' and '.join(missing)}: pip install 'lineclear[gui]'. "
-            "Without it, `lineclear list` shows what waits.",
-            code="no_window",
-        )
+        raise LineclearError(gui_extra.sentence(missing), code="no_window")
     return (sys.executable, "-m", "lineclear.ui.app")
-
-
-def missing_modules() -> list[str]:
-    """Name the modules of the extra `gui` that are not installed."""
-    return [name for name in _QT if importlib.util.find_spec(name) is None]

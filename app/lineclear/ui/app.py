@@ -1,50 +1,20 @@
-"""Starts the window: `lineclear-inbox`, or `python -m lineclear.ui.app`."""
+"""Starts the window: `lineclear-inbox`, or `python -m lineclear.ui.app`.
+
+It knows no Qt: where Qt is not installed, or cannot be loaded, it says so in a sentence.
+"""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
 import json
 import logging
 import os
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
 
-os.environ["QT_API"] = "pyside6"
-
-from PySide6.QtCore import QtMsgType, qInstallMessageHandler
-from PySide6.QtGui import QFontInfo
-from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
-
-from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import settings_change
-from lineclear.core.places import absolute, home
-from lineclear.language import _
-from lineclear.ui import qt_words, theme
-from lineclear.ui.bridge import Bridge
-from lineclear.ui.collecting import Collector
-from lineclear.ui.desktop import portal, single_instance, x_display
-from lineclear.ui.desktop.attention import bus_module
-from lineclear.ui.desktop.single_instance import FirstWindow
-from lineclear.ui.desktop.utf8_locale import utf8_locale
-from lineclear.ui.frame.window_state import read_state, write_state
-from lineclear.ui.settings import following
-from lineclear.ui.tasks import Tasks
-from lineclear.ui.window import MainWindow
-
-log = logging.getLogger(__name__)
-Check = Callable[[MainWindow], Coroutine[Any, Any, None]]
-"""Uses the window in a person's place, and ends it."""
-_WAKE_S = 0.2
-_LOOP_STOPPED = "Event loop stopped before Future completed."
-"""What qasync says when Qt ended its loop by itself, as it does when its display is gone."""
-TURN_S = 0.0005
-"""How long a working thread keeps the interpreter while the window's thread wants it, which it does
-some hundred times for one screenful: the usual 5 ms each would add up."""
+from lineclear import gui_extra
+from lineclear.core import frozen
+from lineclear.ui.complaint import complain
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -69,84 +39,6 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _qt_message(kind: QtMsgType, _context: object, text: str) -> None:
-    levels = {
-        QtMsgType.QtDebugMsg: logging.DEBUG,
-        QtMsgType.QtInfoMsg: logging.INFO,
-        QtMsgType.QtWarningMsg: logging.WARNING,
-        QtMsgType.QtCriticalMsg: logging.ERROR,
-        QtMsgType.QtFatalMsg: logging.CRITICAL,
-    }
-    logging.getLogger("lineclear.qt").log(levels.get(kind, logging.WARNING), "%s", text)
-    if kind is QtMsgType.QtFatalMsg:
-        # Qt would go on to abort the process, which leaves a core file and no sentence.
-        _end_at_once("Qt cannot go on, so there is no window; `lineclear list` shows what waits.")
-
-
-async def run(
-    app: QApplication,
-    options: argparse.Namespace,
-    first: FirstWindow | None = None,
-    check: Check | None = None,
-) -> None:
-    """Show the window until the operator, or CHECK, ends it; FIRST hears of later starts."""
-    loop = asyncio.get_running_loop()
-    end = asyncio.Event()
-    tasks = Tasks(loop)
-    look = theme.Theme(app, dark=options.dark)
-    only = tuple(absolute(source) for source in options.source)
-    since = following.mark()
-    loaded = settings_change.load_for_window()
-    bridge = Bridge(loaded.settings, only=only)
-    window = MainWindow(bridge, look, tasks, app, state=read_state(), demo=options.demo)
-    tasks.on_error = window.report
-    window.ended.connect(end.set)
-    if first is not None:
-        first.raise_wanted.connect(window.bring)
-    with _signals(loop, tasks, end):
-        window.desk.begin(loaded.said, None if loaded.said else since)
-        window.show()
-        bridge.start()
-        window.attention.start(tasks)
-        portal.follow(look, bus_module, tasks)
-        collector = Collector(lambda: window.flow.arming.idle)
-        if check is not None:
-            tasks.start(check(window), name=_("check itself"))
-        try:
-            await end.wait()
-        finally:
-            write_state(window.state())
-            window.hide()
-            await tasks.close()
-            await bridge.stop()
-            window.deleteLater()
-            collector.stop()
-
-
-@contextlib.contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, tasks: Tasks, end: asyncio.Event):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    """Let Ctrl-C and a polite kill end the window as closing it does."""
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    try:
-        for number in numbers:
-            loop.add_signal_handler(number, end.set)
-    except NotImplementedError:
-        # Windows: a handler runs only when Python does, so Python is woken now and then.
-        signal.signal(signal.SIGINT, lambda *_: end.set())
-        tasks.start(_tick(), name=_("wake for Ctrl-C"))
-        numbers = []
-    try:
-        yield
-    finally:
-        for number in numbers:
-            loop.remove_signal_handler(number)
-
-
-async def _tick() -> None:
-    while True:  # noqa: ASYNC110  # Waking is all that it is for.
-        await asyncio.sleep(_WAKE_S)
-
-
 def display_missing(environment: Mapping[str, str]) -> bool:
     """Tell whether Qt would find nothing to draw on, and end the process without a word."""
     if sys.platform in ("win32", "darwin") or environment.get("QT_QPA_PLATFORM"):
@@ -154,103 +46,38 @@ def display_missing(environment: Mapping[str, str]) -> bool:
     return not (environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY"))
 
 
-def _complain(sentence: str) -> int:
-    # A windowed program of a bundle may have no stream to speak to.
-    if sys.stderr is not None:
-        print(f"lineclear-inbox: {sentence}", file=sys.stderr)  # noqa: T201
-    return 1
-
-
-def _end_at_once(sentence: str) -> NoReturn:
-    """End where Qt's loop runs no more, and so nothing that is pending can be ended in order."""
-    os._exit(_complain(sentence))
-
-
-def _end_without_display() -> NoReturn:
-    _end_at_once(
-        "The display is gone, and the window with it. Agents keep waiting and nothing is lost."
-    )
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Start the window; the exit code: 0, or 1 when it cannot start (the sentence is printed)."""
     options = parse(sys.argv[1:] if argv is None else argv)
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
-    qInstallMessageHandler(_qt_message)
+    missing = [] if frozen.is_frozen() else gui_extra.missing()
+    if missing:
+        return complain(gui_extra.sentence(missing))
     if display_missing(os.environ):
-        return _complain(
+        return complain(
             "There is no display here, so no window opens; `lineclear list` shows what waits."
         )
+    try:
+        # Only now: it imports Qt.
+        from lineclear.ui import running  # noqa: PLC0415
+    except ImportError as why:
+        if not gui_extra.names(why):
+            raise
+        return complain(gui_extra.unloadable(why))
     if not options.self_check:
-        return _start(options)
+        return running.start(options)
     # Only now: it plays an agent too, whose side the window does not need.
     from lineclear.ui import self_check  # noqa: PLC0415
 
     with self_check.surroundings() as source:
         options.source = [str(source)]
         check = self_check.SelfCheck(source)
-        code = _start(options, check.operate)
+        code = running.start(options, check.operate)
     if code == 0 and check.failure:
-        return _complain(f"The self-check failed. {check.failure}")
+        return complain(f"The self-check failed. {check.failure}")
     if code == 0 and sys.stdout is not None:
         print(json.dumps(check.passed))  # noqa: T201
     return code
-
-
-def _start(options: argparse.Namespace, check: Check | None = None) -> int:
-    """Start Qt and show the window; the exit code."""
-    sys.setswitchinterval(TURN_S)
-    # Before Qt takes it out of the environment.
-    token = single_instance.startup_token(os.environ)
-    with utf8_locale():
-        app = QApplication([sys.argv[0] if sys.argv else "lineclear-inbox"])
-        qt_words.translate(app)
-        # Fontconfig looks at the locale with the first font.
-        QFontInfo(app.font()).family()
-    x_display.when_it_goes(_end_without_display)
-    app.setApplicationName("lineclear")
-    app.setDesktopFileName("lineclear")
-    app.setQuitOnLastWindowClosed(False)
-    try:
-        # Nobody can start a second window on the folders of a check.
-        found, first = (False, None) if check is not None else _find_first(options, token)
-        if found:
-            return 0
-        with contextlib.closing(first) if first is not None else contextlib.nullcontext():
-            _run(app, run(app, options, first, check))
-    except LineclearError as why:
-        return _complain(why.sentence)
-    return 0
-
-
-def _run(app: QApplication, work: Coroutine[Any, Any, None]) -> None:
-    """Run WORK on Qt's loop to its end, or to that of the display."""
-    with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
-        try:
-            runner.run(work)
-        except RuntimeError as why:
-            if str(why) != _LOOP_STOPPED:
-                raise
-            _end_without_display()
-
-
-def _find_first(options: argparse.Namespace, token: str) -> tuple[bool, FirstWindow | None]:
-    """Raise the window that is open already: (True, None); else be the first one, where possible.
-
-    Raises LineclearError where there is no home.
-    """
-    if not single_instance.POSSIBLE:
-        return False, None
-    sources = [absolute(source) for source in options.source]
-    try:
-        first = single_instance.first_window(
-            single_instance.place(home(), sources, os.environ), token
-        )
-    except (single_instance.Refused, OSError) as why:
-        # The ledger is safe with two windows; a person without one is not served.
-        log.warning("a second start will open a second window: %s", why)
-        return False, None
-    return first is None, first
 
 
 if __name__ == "__main__":
