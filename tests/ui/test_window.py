@@ -558,12 +558,40 @@ async def test_a_live_agent_is_told_as_such(inbox, source, until):
 async def test_a_folder_that_is_gone_is_told_and_told_again_when_it_is_back(inbox, source, until):
     ask_for(source)
     await until(lambda: inbox.model.rowCount() == 1, "a row")
+    await until(lambda: inbox.status.watching.text() == "watching 1 folder", "all read")
     away = source.with_name("away")
+    at = inbox.table.viewport().mapTo(inbox, QPoint(0, inbox.table.rowViewportPosition(0)))
     source.rename(away)
-    await until(inbox.trouble.isVisible, "the trouble told")
-    assert str(source) in inbox.trouble.label.text()
+    # The pointer rests on the table, its usual place: it is told all the same.
+    inbox.table.viewport().setAttribute(Qt.WidgetAttribute.WA_UnderMouse)
+    await until(inbox.status.trouble.isVisible, "the trouble told", seconds=5)
+    assert inbox.status.trouble.text() == "the folder is missing"
+    assert not inbox.status.watching.isVisible()
+    assert inbox.status.totals.text().startswith("1 waiting")
+    assert inbox.status.totals.text().endswith("1 as last seen")
+    whole = inbox.sidebar.trouble
+    assert whole.isVisible()
+    assert "is missing since" in whole.text()
+    assert "its call is shown as last seen and cannot be decided." in whole.text()
+    (entry,) = inbox.overview._troubles.menu().actions()
+    assert entry.text() == whole.text()
+    entry.trigger()
+    assert inbox.sidebar.source() == source
     away.rename(source)
-    await until(lambda: not inbox.trouble.isVisible(), "the trouble over")
+    await until(lambda: not inbox.status.trouble.isVisible(), "the trouble over")
+    assert not whole.isVisible()
+    assert inbox.status.watching.text() == "watching 1 folder"
+    here = inbox.table.viewport().mapTo(inbox, QPoint(0, inbox.table.rowViewportPosition(0)))
+    assert here == at
+
+
+async def test_a_missing_folder_never_lets_the_window_say_that_nothing_waits(inbox, source, until):
+    await until(lambda: inbox.overview.complete, "all read")
+    source.rename(source.with_name("away"))
+    await until(inbox.status.trouble.isVisible, "the trouble told")
+    said = inbox.empty.sentence.text()
+    assert "is missing since" in said
+    assert "Nothing waits" not in said
 
 
 async def test_a_filter_that_hides_everything_says_so_and_is_cleared_by_escape(

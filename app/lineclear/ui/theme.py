@@ -334,6 +334,7 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[inLine="true"] {{
         border: 1px solid transparent; border-radius: 4px; padding: 0 6px; color: {t.accent};
     }}
+    QPushButton[inLine="true"][tone="stop"] {{ color: {t.stop}; }}
     QPushButton[inLine="true"]:hover {{ background: {t.hover}; }}
     QPushButton[inLine="true"]:focus {{ border-color: {t.accent}; }}
     QPushButton#pill {{

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
@@ -181,19 +183,15 @@ class MainWindow(QMainWindow):
         box.addWidget(self.own_view.strip)
         box.addWidget(self.top)
         box.addWidget(separator())
-        self.trouble = Strip("", "trouble")
-        self.trouble.hide()
         self.overview = Overview(
             self.model,
             self.sidebar,
             self.status,
-            self.trouble,
             settings=lambda: self._bridge.settings,
             chosen=lambda: () if self.history.shown else self.table.selected_ids(),
             demo=self._demo,
             parent=self,
         )
-        box.addWidget(self.trouble)
         box.addWidget(self.panes, 1)
         box.addWidget(separator())
         box.addWidget(self.status)
@@ -231,8 +229,9 @@ class MainWindow(QMainWindow):
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
         self.open_words = OpenWords(self.flow, self.status)
-        for strip in (self.trouble, self.desk.strip):
+        for strip in (self.desk.strip, self.history.strip):
             strip.calm = self._calm
+            strip.meanwhile = partial(self.status.stand_in, strip)
         self.returning.wanted.connect(self.go.returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.announcing import announce
-from lineclear.ui.labels import ElidedLabel, PlainLabel
+from lineclear.ui.labels import ElidedLabel, PlainLabel, explain
 from lineclear.ui.queue.filter_line import FilterLine
 
 CALM_AGAIN_MS = 250
@@ -73,16 +73,20 @@ class StatusLine(QWidget):
     Signals:
         take_back: the last word that is not written yet is to be taken back.
         words_wanted: the words that stand are to be listed.
+        troubles_wanted: the folders that are not wholly watched are to be listed.
     """
 
     take_back = Signal()
     words_wanted = Signal()
+    troubles_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("statusLine")
         self.held = _status_button("held", self.take_back)
         self.standing = _status_button("standing", self.words_wanted)
+        self.trouble = _status_button("trouble", self.troubles_wanted)
+        self.trouble.setProperty("tone", "stop")
         self.totals = ElidedLabel(name="totals")
         self.watching = PlainLabel(name="watching")
         line = QHBoxLayout(self)
@@ -93,21 +97,47 @@ class StatusLine(QWidget):
         line.addWidget(self.totals, 1)
         line.addWidget(self.held)
         line.addWidget(self.standing)
+        line.addWidget(self.trouble)
         line.addWidget(self.watching)
         # As high with a word in it as without: the decision bar above never moves.
         high = max(each.sizeHint().height() for each in (self.held, self.totals, self.watching))
         self.setFixedHeight(high + 10)
         self._told = ""
+        self._standing_in: dict[object, str] = {}
         self._again = QTimer(self)
         self._again.setSingleShot(True)
         self._again.setInterval(SAID_MS)
-        self._again.timeout.connect(lambda: self.totals.setText(self._told))
+        self._again.timeout.connect(self._show_told)
 
     def show_totals(self, told: str) -> None:
         """Show the totals, as soon as what is said there has been read."""
         self._told = told
         if not self._again.isActive():
-            self.totals.setText(told)
+            self._show_told()
+
+    def _show_told(self) -> None:
+        self.totals.setText(" ".join(self._standing_in.values()) or self._told)
+
+    def stand_in(self, place: object, told: str) -> None:
+        """Say here what PLACE has to say and cannot yet without moving something; "": it can."""
+        if self._standing_in.get(place, "") == told:
+            return
+        self._standing_in.pop(place, None)
+        if told:
+            self._standing_in[place] = told
+            announce(self.totals, told)
+        if not self._again.isActive():
+            self._show_told()
+
+    def show_trouble(self, told: str, whole: str) -> None:
+        """Say in a few words that folders are not wholly watched, "" for none; WHOLE: in all."""
+        shown = told.replace("&", "&&")
+        if self.trouble.text() != shown:
+            self.trouble.setText(shown)
+            self.trouble.setAccessibleName(told or _("Nothing is open"))
+            announce(self.trouble, whole, urgent=True)
+        explain(self.trouble, whole)
+        self.trouble.setVisible(bool(told))
 
     def say(self, told: str) -> None:
         """Say something for a moment in the place of the totals, aloud too."""
@@ -144,17 +174,20 @@ def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
 class Strip(QFrame):
     """A sentence over the whole width, perhaps with buttons (name, words, act).
 
-    It pushes what is below it down: so it comes only once `calm` says that nobody is about to
-    press something there.
+    It moves what is below it: so it comes and goes only once `calm` says that nobody is about to
+    press something there. Until then `meanwhile` is given what it says, and at last "".
     """
 
     def __init__(self, text: str, name: str, *buttons: tuple[str, str, Callable[[], None]]) -> None:
         super().__init__()
         self.calm: Callable[[], bool] = lambda: True
+        self.meanwhile: Callable[[str], None] = lambda _told: None
+        self._wanted = True
+        self._text: str | None = None
         self._buttons: dict[str, QPushButton] = {}
         self._later = QTimer(self)
         self._later.setInterval(CALM_AGAIN_MS)
-        self._later.timeout.connect(lambda: self.setVisible(True))
+        self._later.timeout.connect(self._settle)
         self.setObjectName(f"{name}Strip")
         self.setProperty("banner", "demo")
         line = QHBoxLayout(self)
@@ -177,12 +210,27 @@ class Strip(QFrame):
         return self._buttons[name]
 
     def setVisible(self, visible: bool) -> None:  # noqa: N802
-        """Come as soon as it is calm; go at once."""
-        if visible and self.isHidden() and not self.calm():
+        """Come, or go, as soon as it is calm."""
+        self._wanted = visible
+        self._settle()
+
+    def tell(self, text: str) -> None:
+        """Say TEXT, and stand there for it, as soon as it is calm; "": go."""
+        self._text = text or None
+        self.setVisible(bool(text))
+
+    def _settle(self) -> None:
+        said = self.label.text() if self._text is None else self._text
+        moves = self._wanted is self.isHidden() or (self._wanted and said != self.label.text())
+        if moves and not self.calm():
             self._later.start()
+            self.meanwhile(said if self._wanted else "")
             return
         self._later.stop()
-        super().setVisible(visible)
+        self.meanwhile("")
+        self._text = None
+        self.label.setText(said)
+        super().setVisible(self._wanted)
 
 
 def separator() -> QFrame:

@@ -13,7 +13,9 @@ from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, default_source
 from lineclear.language import _, counted
 from lineclear.ui import words
-from lineclear.ui.frame.bars import StatusLine, Strip
+from lineclear.ui.frame.bars import StatusLine
+from lineclear.ui.frame.folder_troubles import FolderTroubles
+from lineclear.ui.frame.folder_words import sentences
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import TITLES, Section
@@ -41,7 +43,6 @@ class Overview(QObject):
         model: QueueModel,
         sidebar: Sidebar,
         status: StatusLine,
-        trouble: Strip,
         *,
         settings: Callable[[], Settings],
         chosen: Callable[[], Sequence[str]],
@@ -53,11 +54,13 @@ class Overview(QObject):
         self._model = model
         self._sidebar = sidebar
         self._status = status
-        self._trouble = trouble
+        self._troubles = FolderTroubles(status)
+        self._troubles.wanted.connect(sidebar.limit_to)
         self._settings = settings
         self._chosen = chosen
         self._demo = demo
         self._waiting = Totals()
+        self._away = 0
         self._health: tuple[SourceHealth, ...] = ()
         self.complete = False
         """All that was there when the window opened has been read."""
@@ -85,13 +88,14 @@ class Overview(QObject):
         began = time.monotonic()
         counts = self._model.counts()
         self._waiting = self._model.waiting_totals()
+        self._away = self._waiting_away()
         self.counted.emit(counts[Section.WAITING])
         self._sidebar.show_counts(counts)
         self._sidebar.show_sources(
             self._health, {one.path: self._model.source_count(one.path) for one in self._health}
         )
         self.show_totals()
-        self._show_trouble()
+        self._troubles.show(self._health)
         self._show_empty(counts)
         # Many rows are counted less often: a tenth of the time at most.
         spent = time.monotonic() - began
@@ -101,24 +105,28 @@ class Overview(QObject):
         """Show the totals of the selection, else of all that waits."""
         rows = [row for row_id in self._chosen() if (row := self._model.row_here(row_id))]
         several = len(rows) > 1
-        self._status.show_totals(
-            total(rows).sentence(SELECTED) if several else self._waiting.sentence(WAITING)
-        )
+        told = total(rows).sentence(SELECTED) if several else self._waiting.sentence(WAITING)
+        if not several and self._away:
+            told += " \u00b7 " + counted("{n} as last seen", "{n} as last seen", self._away)
+        self._status.show_totals(told)
+        # Of folders that are not, another place of the line tells.
+        watched = self._folders() - sum(not one.ok for one in self._health)
         self._status.watching.setText(
-            counted("watching {n} folder", "watching {n} folders", self._folders())
+            counted("watching {n} folder", "watching {n} folders", watched)
             if self.complete
             else _("reading\u2026")
         )
+        self._status.watching.setVisible(bool(watched) or not self.complete)
+
+    def _waiting_away(self) -> int:
+        """How many calls wait in folders that are missing."""
+        missing = {one.path for one in self._health if one.missing}
+        if not missing:
+            return 0
+        return sum(row.source in missing for row in self._model.rows_in(Section.WAITING))
 
     def _folders(self) -> int:
         return len(self._health) or len(self._settings().sources)
-
-    def _show_trouble(self) -> None:
-        told = [
-            visible_line(one.sentence, 300) for one in self._health if not one.ok and one.sentence
-        ]
-        self._trouble.label.setText("\n".join(told[:3]))
-        self._trouble.setVisible(bool(told))
 
     def _show_empty(self, counts: dict[Section, int]) -> None:
         if self._model.rowCount():
@@ -147,6 +155,10 @@ class Overview(QObject):
             return _("Nothing under \u201c{section}\u201d.").format(
                 section=TITLES[scope.section]
             ), ()
+        wrong = sentences(self._health)
+        if wrong:
+            # Whether nothing waits there is not known.
+            return "\n".join(wrong[:3]), ()
         anything = any(counts.values())
         begins = self._demo and not anything
         told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), self._folders())

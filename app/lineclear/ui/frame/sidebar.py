@@ -34,7 +34,8 @@ from PySide6.QtWidgets import (
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.language import _
 from lineclear.ui import theme, words
-from lineclear.ui.labels import PlainLabel, tooltip
+from lineclear.ui.frame.folder_words import sentences
+from lineclear.ui.labels import PlainLabel, WholeLabel, tooltip
 from lineclear.ui.queue.sections import CLOSED_SECTIONS, OPEN_SECTIONS, TITLES, Section
 
 Index = QModelIndex | QPersistentModelIndex
@@ -213,6 +214,11 @@ class Sidebar(QWidget):
         heading.setProperty("tone", "muted")
         heading.setFont(theme.small_font())
         heading.setContentsMargins(14, 8, 0, 2)
+        self.trouble = WholeLabel(name="folderTrouble")
+        self.trouble.setFont(theme.small_font())
+        self.trouble.setProperty("tone", "stop")
+        self.trouble.setContentsMargins(14, 4, 8, 4)
+        self.trouble.hide()
         add = self.add_button = QPushButton(_("Add a folder\u2026"))
         add.setObjectName("addFolder")
         add.setFlat(True)
@@ -229,6 +235,7 @@ class Sidebar(QWidget):
         box.addWidget(line)
         box.addWidget(heading)
         box.addWidget(self.sources, 1)
+        box.addWidget(self.trouble)
         box.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         self.show_counts({})
         self.sections.setCurrentIndex(self.section_model.index(0))
@@ -274,6 +281,8 @@ class Sidebar(QWidget):
             self.sections.scheduleDelayedItemsLayout()
         fits = rows * line <= room
         self.sections.setFixedHeight(wanted if fits else max(2 * line, room + _GAP + 2))
+        folders = min(3, max(1, len(self._sources))) * line
+        self._fit_trouble(room + _GAP + 2 - self.sections.height() - folders + _SOURCES_LEAST)
         self.sections.setVerticalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         )
@@ -306,6 +315,16 @@ class Sidebar(QWidget):
                 )
             )
         self.source_model.show(entries)
+        self.trouble.setText("\n".join(sentences(self._sources)[:3]))
+        self._fit()
+
+    def _fit_trouble(self, room: int) -> None:
+        """Show what is wrong with the folders where there is ROOM for it: nothing moves for it."""
+        side = self.trouble.contentsMargins()
+        high = self.trouble.heightForWidth(self.width() - side.left() - side.right())
+        high += side.top() + side.bottom()
+        self.trouble.setFixedHeight(high)
+        self.trouble.setVisible(bool(self.trouble.text()) and high <= room)
 
     def choose_section(self, section: Section) -> None:
         """Select a section as if it had been clicked."""
@@ -320,6 +339,11 @@ class Sidebar(QWidget):
             self.sources.clearSelection()
         else:
             self.sources.setCurrentIndex(self.source_model.index(place))
+
+    def limit_to(self, path: Path) -> None:
+        """Limit the table to one watched folder, as if it had been clicked."""
+        self.choose_source(path)
+        self.source_chosen.emit(self._chosen_source)
 
     def path_at(self, index: QModelIndex | None) -> Path | None:
         """The folder of a line, None for none."""

@@ -341,8 +341,7 @@ class HistoryDesk(QObject):
     def take(self, news: News) -> None:
         """Rows were added, or something is to be told."""
         if news.sentence:
-            self.strip.label.setText(visible_line(news.sentence, 400))
-            self.strip.show()
+            self.strip.tell(visible_line(news.sentence, 400))
         if news.added:
             self._stale = True
             if self.shown and not self._news.isActive():

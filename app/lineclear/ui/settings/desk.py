@@ -263,9 +263,8 @@ class SettingsDesk(QObject):
             self.window.show_settings(self._bridge.settings)
 
     def _say_of_file(self, told: str, *, way_out: bool = False) -> None:
-        self.strip.label.setText(told)
         self.strip.button("settingsFileAside").setVisible(way_out)
-        self.strip.setVisible(bool(told))
+        self.strip.tell(told)
 
     def _read(self) -> None:
         self._say_of_file("")

@@ -1,0 +1,47 @@
+"""What is told of watched folders that are missing or not wholly watched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.scan import SourceHealth
+from lineclear.language import _, counted
+from lineclear.ui import words
+
+
+def summary(health: Sequence[SourceHealth]) -> str:
+    """In a few words, how many of the folders are missing or not wholly watched; "" for none."""
+    bad = [one for one in health if not one.ok]
+    if not bad:
+        return ""
+    missing = sum(one.missing for one in bad)
+    told = []
+    if missing:
+        told.append(
+            _("the folder is missing")
+            if len(health) == 1
+            else _("{missing} of {folders} folders missing").format(
+                missing=missing, folders=len(health)
+            )
+        )
+    others = len(bad) - missing
+    if others:
+        told.append(
+            counted(
+                "{n} folder not wholly watched",
+                "{n} folders not wholly watched",
+                others,
+            )
+        )
+    return " \u00b7 ".join(told)
+
+
+def sentences(health: Sequence[SourceHealth]) -> list[str]:
+    """One sentence for each of them, with the folder as its owner writes it."""
+    return [
+        visible_line(one.sentence.replace(path_text(one.path), words.place(one.path)), 300)
+        for one in health
+        if not one.ok and one.sentence
+    ]
