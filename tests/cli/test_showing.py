@@ -8,6 +8,10 @@ import sys
 import pytest
 
 from lineclear.core.checkpoints.text import reveal
+from lineclear.core.ledger.ask import Call, ask
+from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.records import parse_instant
+from lineclear.core.ledger.store import Store
 from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import HOSTILE, foreign
@@ -276,3 +280,23 @@ def test_a_secret_of_several_lines_and_one_within_a_text(tmp_path):
     assert "MIIE" not in text
     assert "KEY-----⏎\n    │ ⟦•••• 64 characters⟧⏎\n    │ -----END" in text
     assert "  password: ⟦•••• 4 digits⟧\n" in text
+
+
+def test_the_call_that_does_the_same_is_named_in_list_show_and_refusal(tmp_path):
+    for name in ("refund-bot", "night-bot"):
+        with Store.create(tmp_path / name / "1") as store:
+            ask(store, Call("send_refund", {"customer": "C-1204"}, name))
+    rows = {row["agent"]: row for row in listed("--source", tmp_path)}
+    mine, other = rows["night-bot"], rows["refund-bot"]
+    assert mine["twin"]["agent"] == "refund-bot"
+    assert (mine["twin"]["id"], mine["twin"]["state"]) == (other["id"], "pending")
+    at = local_time(parse_instant(mine["twin"]["at"]))
+    sentence = (
+        f"The same call of refund-bot also waits, asked at {at}. Approving both can run it twice."
+    )
+    done = lineclear("show", mine["id"], "--source", tmp_path)
+    assert f"Stop       {sentence} [twin]\n" in done.stdout
+    refused = lineclear("approve", mine["id"], "--source", tmp_path)
+    assert refused.returncode != 0
+    assert sentence in refused.stderr
+    assert "--despite twin" in refused.stderr

@@ -18,8 +18,9 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
+from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.rows import Detail, Row, Unread, path_text, row_json
-from lineclear.core.ledger.records import format_instant
+from lineclear.core.ledger.records import Person, format_instant
 from lineclear.core.ledger.store import Shown
 
 _ODD_TIMES = {
@@ -36,12 +37,12 @@ _LEVEL_STYLES = {
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print one call."""
-    _, detail = detail_of(options)
+    settings, detail = detail_of(options)
     if options.json:
         terminal.json(detail_json(detail))
         return Exit.DONE
     values = Values(openly=options.show_secrets)
-    _print(detail, terminal, values, wording.utc_now())
+    _print(detail, terminal, values, operator(settings), wording.utc_now())
     _tell_of_masks(terminal, values.masked)
     commands = list(advice.next_commands(detail.row, options.sources or ()))
     _print_section(terminal, "Next", commands)
@@ -123,7 +124,7 @@ def _tell_of_masks(terminal: Terminal, masked: int) -> None:
     terminal.say(Styled(f"{told}; --show-secrets prints {it}.", "bold"))
 
 
-def _print(detail: Detail, terminal: Terminal, values: Values, now: datetime) -> None:
+def _print(detail: Detail, terminal: Terminal, values: Values, me: Person, now: datetime) -> None:
     row = detail.row
     title = "(no call)" if row.tool is None else visible_line(row.tool)
     terminal.say(Styled(title, "title"))
@@ -138,7 +139,7 @@ def _print(detail: Detail, terminal: Terminal, values: Values, now: datetime) ->
         terminal.say("Budget     ", row_words(row))
     for code in row.warnings:
         level = wording.warning_level(code)
-        text = f"{wording.warning_sentence(code, row)} [{code}]"
+        text = f"{wording.warning_sentence(code, row, me)} [{code}]"
         terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))
     if row.answered is not None:
         before = told_shortly(row.answered, here=row.store)

@@ -10,7 +10,8 @@ from lineclear.cli.table import elide
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import Level, level_of, sentence_of
+from lineclear.core.checkpoints.warnings import Level, level_of
+from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger.liveness import Process
@@ -209,9 +210,9 @@ def warning_level(code: str) -> Level:
     return level_of(code)
 
 
-def warning_sentence(code: str, row: Row) -> str:
-    """Give the sentence of a row's warning, or its code where there is none."""
-    return sentence_of(code, run=row.tool is None) or code
+def warning_sentence(code: str, row: Row, me: Person | None = None) -> str:
+    """Give the sentence of a row's warning, or its code where there is none; ME reads it."""
+    return warning_words.about(row, code, me) or code
 
 
 def stops(row: Row) -> tuple[str, ...]:

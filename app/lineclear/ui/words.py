@@ -9,7 +9,8 @@ from pathlib import Path
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
-from lineclear.core.inbox.cautions import RESUMED_BEFORE
+from lineclear.core.inbox import warning_words
+from lineclear.core.inbox.cautions import REPEATS, RESUMED_BEFORE, TWIN
 from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.secrets import mask_for_record, masked_text
 from lineclear.core.ledger.clock import local_time
@@ -158,7 +159,7 @@ def person(by: Person | None, me: Person | None) -> str:
 
 def is_me(by: Person | None, me: Person | None) -> bool:
     """Tell whether it was who sits before this window."""
-    return by is not None and me is not None and (by.uid, by.host) == (me.uid, me.host)
+    return warning_words.is_same_person(by, me)
 
 
 def ended(text: str) -> str:
@@ -210,8 +211,10 @@ def warning(code: str, *, run: bool = False) -> str:
     return _(known) if known else _("Warning: {code}.").format(code=code.replace("_", " "))
 
 
-def warning_about(row: Row, code: str) -> str:
-    """A warning's sentence, with where and by whom the same call was answered before."""
+def warning_about(row: Row, code: str, me: Person | None = None) -> str:
+    """A warning's sentence, with what is known of the call elsewhere that it is about."""
+    if code in (TWIN, REPEATS) and (told := warning_words.about(row, code, me)) is not None:
+        return told
     if code == RESUMED_BEFORE and row.resumed is not None:
         return f"{warning(code)} {resumed_before(row.resumed)}"
     before = row.answered

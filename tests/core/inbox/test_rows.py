@@ -54,6 +54,8 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "expires_at": None,
         "decision": None,
         "answered_before": None,
+        "twin": None,
+        "repeats": None,
         "resumed_before": None,
     }
 

@@ -68,7 +68,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
     },
     Level.CARE: {
         "first_time": marked("No call of this tool by this agent was decided before."),
-        "repeats_finished_call": marked("You approved the same call before and it ran."),
+        "repeats_finished_call": marked("The same call was approved before and it ran."),
         "old": marked("It was asked more than 4 hours ago."),
         "no_json_arguments": marked(
             "The model wrote arguments that are no JSON: the tool gets that text."

@@ -9,6 +9,7 @@ from typing import Final
 
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.cautions import FIRST_TIME, HANDED_OVER, REPEATS
+from lineclear.core.inbox.repeated import from_answer
 from lineclear.core.inbox.rows import Answered, Row, path_text
 from lineclear.core.ledger import decide
 from lineclear.core.ledger.state import State
@@ -61,7 +62,10 @@ def with_answered(row: Row, before: Answered) -> Row:
     codes = {code for code in row.warnings if code != FIRST_TIME}
     if before.code is not None and HANDED_OVER not in codes:
         codes.add(before.code)
-    return replace(row, answered=before, warnings=strongest_first(codes))
+    repeated = row.repeated
+    if before.code == REPEATS and repeated is None:
+        repeated = from_answer(before)
+    return replace(row, answered=before, repeated=repeated, warnings=strongest_first(codes))
 
 
 def weight(before: Answered) -> tuple[bool, bool, datetime]:

@@ -19,6 +19,7 @@ RESUMED_BEFORE = "resumed_before"
 """Of a run that was resumed from another folder and does not go on there any more."""
 REPEATS = "repeats_finished_call"
 FIRST_TIME = "first_time"
+TWIN = "twin"
 UNREAD_BESIDE = "unread_beside"
 """Of a run beside which a file stands that cannot be read, and may hold a call of it."""
 ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
@@ -33,7 +34,7 @@ class Surroundings:
     counters: Counters
     limits: Counters
     first_time: bool = False
-    """No closed call of this tool by this agent was found."""
+    """No call of this tool by this agent was found on which somebody decided."""
     projection_differs: bool = False
     claimed: bool = False
     superseded: bool = False

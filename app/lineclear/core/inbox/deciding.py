@@ -10,9 +10,9 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
+from lineclear.core.checkpoints.warnings import Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
-from lineclear.core.inbox import answered, answers
+from lineclear.core.inbox import answered, answers, warning_words
 from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
@@ -251,7 +251,7 @@ def _name(row: Row) -> str:
 
 def _told(code: str, row: Row) -> str:
     """Say what a warning is about; of one that another folder raises, which."""
-    sentence = SENTENCES.get(code, f"{code}.")
+    sentence = warning_words.about(row, code) or f"{code}."
     before = row.answered
     if before is None or before.code != code:
         return sentence

@@ -74,7 +74,7 @@ def _as_last_seen(fresh: Row, row: Row) -> Row:
         told |= {UNREAD_BESIDE}
     kept = told & set(row.warnings)
     warnings = strongest_first((*fresh.warnings, *kept))
-    fresh = replace(fresh, warnings=warnings, resumable_by=row.resumable_by)
+    fresh = replace(fresh, warnings=warnings, twin=row.twin, resumable_by=row.resumable_by)
     if row.elsewhere is not None and not fresh.closed:
         fresh = held_elsewhere(fresh, row.elsewhere)
     elif is_held_back(row) and resumes_by_call(fresh):

@@ -9,26 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lineclear.core.checkpoints.warnings import strongest_first
+from lineclear.core.inbox.cautions import TWIN
 from lineclear.core.inbox.kinship import Kinship
 from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
+from lineclear.core.inbox.twins import Twins
 from lineclear.core.ledger.state import State
 
-TWIN = "twin"
 DUPLICATE = "duplicate_id"
-_CAN_RUN = frozenset(
-    {
-        State.PENDING,
-        State.HELD,
-        State.APPROVED,
-        State.LAPSED,
-        State.RUNNING,
-        State.UNCERTAIN,
-    }
-)
-"""States in which the same call elsewhere can still run, runs, or may have run."""
-_OPEN = frozenset({State.PENDING, State.HELD, State.APPROVED, State.LAPSED})
-"""States in which a person can still keep the call from running a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +69,7 @@ class Feed:
     _kin: Kinship = field(default_factory=Kinship)
     _found: dict[str, dict[Path, Row]] = field(default_factory=dict)
     """Rows as scanned, by id and store: an id is in two stores only when somebody copied it."""
-    _key: dict[str, str] = field(default_factory=dict)
-    """Under which digest an id is entered in `_same`."""
-    _same: dict[str, set[str]] = field(default_factory=dict)
-    """Ids of the calls that do the same and can still run, run, or may have run."""
+    _twins: Twins = field(default_factory=Twins)
     _shown: dict[str, dict[str, Row]] = field(default_factory=dict)
     """What was given out for each scanned id, by the id that it was given out under."""
 
@@ -98,7 +83,8 @@ class Feed:
         touched: dict[str, None] = {}
         for scanned in stores:
             self._take(scanned, touched)
-        touched |= dict.fromkeys(self._reindex(touched) | self._kin.touched())
+        firsts = ((row_id, self._first(row_id)) for row_id in touched)
+        touched |= dict.fromkeys(self._twins.update(firsts) | self._kin.touched())
         return self._compare(touched)
 
     def _take(self, scanned: StoreRows, touched: dict[str, None]) -> None:
@@ -130,37 +116,6 @@ class Feed:
     def _first(self, row_id: str) -> Row | None:
         return next(iter(self._found.get(row_id, {}).values()), None)
 
-    def _reindex(self, touched: Iterable[str]) -> set[str]:
-        """Enter touched rows under their digests; give others that became or ceased to be twins.
-
-        The others are looked at only when a digest goes from one call to two or back: with
-        thousands of equal calls one more must not cost thousands of comparisons.
-        """
-        had_twins: dict[str, bool] = {}
-        for row_id in touched:
-            row = self._first(row_id)
-            key = None if row is None or row.state not in _CAN_RUN else row.same
-            old = self._key.get(row_id)
-            if key == old:
-                continue
-            for each in (old, key):
-                if each is not None:
-                    had_twins.setdefault(each, len(self._same.get(each, ())) > 1)
-            if old is not None:
-                self._same[old].discard(row_id)
-                del self._key[row_id]
-            if key is not None:
-                self._same.setdefault(key, set()).add(row_id)
-                self._key[row_id] = key
-        others: set[str] = set()
-        for key, had in had_twins.items():
-            members = self._same[key]
-            if (len(members) > 1) != had:
-                others |= members
-            if not members:
-                del self._same[key]
-        return others
-
     def _compare(self, touched: Iterable[str]) -> Diff:
         added: list[Row] = []
         changed: list[Row] = []
@@ -188,9 +143,10 @@ class Feed:
 
     def _marked(self, place: Path, row: Row) -> Row:
         row = self._kin.marked(place, row)
-        if row.state in _OPEN and row.same is not None and len(self._same[row.same]) > 1:
-            return replace(row, warnings=strongest_first((*row.warnings, TWIN)))
-        return row
+        twin = self._twins.of(row)
+        if twin is None:
+            return row
+        return replace(row, warnings=strongest_first((*row.warnings, TWIN)), twin=twin)
 
 
 def _as_duplicate(row: Row, place: Path) -> Row:

@@ -10,17 +10,25 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.observing import CallId
 from lineclear.core.inbox.rowbuilding import UNDECIDED
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.store import Store
 
 _LOOKS: Final = 2_000
 """Closed calls of a store that are looked at, once, for an earlier use of the same tool."""
-_NOT_DECIDED: Final = frozenset({"withdrawn", "expired"})
-"""Outcomes of calls on which nobody gave a verdict that was taken."""
+_GIVEN: Final = frozenset({"approve", "modify", "deny", "result"})
+"""Verdicts that a person gives; the others are facts."""
 
 
-def decided_tool(outcome: str | None, tool: str | None) -> str | None:
-    """Give the tool of a call that ended by somebody's decision, else None."""
-    return None if outcome is None or outcome in _NOT_DECIDED else tool
+def decided_tool(row: Row) -> str | None:
+    """Give the tool of a call on which somebody decided, whatever came of it; else None."""
+    return row.tool if _is_decided(row.decision, row.outcome) else None
+
+
+def _is_decided(decision: Decision | None, outcome: str | None) -> bool:
+    if decision is not None:
+        return decision.verdict in _GIVEN
+    # The decision of a closed call may be gone: old records are removed, the outcome last.
+    return outcome not in (None, "withdrawn", "expired")
 
 
 def known_tools(
@@ -33,8 +41,9 @@ def known_tools(
     """
     for row in rows:
         if row.closed and row.seq is not None:
-            decided[row.seq] = decided_tool(row.outcome, row.tool)
+            decided[row.seq] = decided_tool(row)
     used = {tool for tool in decided.values() if tool is not None}
+    used.update(tool for row in rows if (tool := decided_tool(row)))
     wanted = {row.tool for row in rows if row.state in UNDECIDED and row.tool} - used
     seen = {row.seq for row in rows}
     older = [seq for seq, _ in calls if seq is not None and seq not in seen]
@@ -47,8 +56,9 @@ def known_tools(
             records = store.records(seq, None)
             shown, outcome = records.request, records.outcome
             if outcome is not None and shown is not None and shown.call is not None:
-                tool = decided[seq] = decided_tool(outcome.outcome, shown.call.tool)
-                if tool is not None:
-                    used.add(tool)
-                    wanted.discard(tool)
+                known = _is_decided(records.decision, outcome.outcome)
+                decided[seq] = shown.call.tool if known else None
+                if known:
+                    used.add(shown.call.tool)
+                    wanted.discard(shown.call.tool)
     return frozenset(used)

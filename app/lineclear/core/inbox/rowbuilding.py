@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Pend
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
-from lineclear.core.inbox.rows import Row, Unread, path_text
+from lineclear.core.inbox.rows import Repeated, Row, Unread, path_text
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
@@ -68,6 +68,8 @@ class Circumstances:
     """Warnings of a call that was handed over before as another one."""
     waited_for: bool = True
     """See `Row.waited_for`."""
+    repeated: Repeated | None = None
+    """See `Row.repeated`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ def row_of(
         ended_at=None if outcome is None else outcome.ended_at,
         started_at=start.at if isinstance(start, Start) else None,
         preview="" if outcome is None else outcome.preview,
+        repeated=circumstances.repeated,
         resumable_by=None if launch is None else "settings",
         claimed=circumstances.claimed,
         closed=outcome is not None,

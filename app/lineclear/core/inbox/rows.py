@@ -11,7 +11,7 @@ from typing import Any
 from lineclear.core.checkpoints.likeness import Likeness
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Position, Usage
 from lineclear.core.ledger.liveness import LockState, Process
-from lineclear.core.ledger.records import Decision, Launch, Outcome, format_instant
+from lineclear.core.ledger.records import Decision, Launch, Outcome, Person, format_instant
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import CallRecords, Shown
 
@@ -51,6 +51,34 @@ class Elsewhere:
 
     code: str
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """The same call, asked elsewhere or again: it waits, is approved, runs, or may have run."""
+
+    id: str
+    store: Path
+    agent: str
+    """Untrusted text."""
+    state: State
+    at: datetime | None
+    """When it was started, else decided, else asked; None where nobody knows."""
+    by: Person | None = None
+    """Who decided; None where nobody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The same call, which ended before: who had decided what, and how it ended."""
+
+    id: str
+    store: Path
+    decision: Decision
+    outcome: str
+    """How it ended: `ok`, `error`, or `ran` where a person found that it ran."""
+    ran: bool
+    """False: it was given an answer, and its tool did not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +154,10 @@ class Row:
     """An outcome stands: shown in history, not in the queue."""
     answered: Answered | None = None
     """An earlier answer to the same call, in whatever file or folder it stood."""
+    twin: Twin | None = None
+    """The other call that the warning `twin` is about."""
+    repeated: Repeated | None = None
+    """The finished call that the warning `repeats_finished_call` is about, where it is known."""
     resumed: Resumed | None = None
     """When its run was last resumed from another folder, for a run that could be resumed here."""
     elsewhere: Elsewhere | None = None
@@ -218,6 +250,8 @@ def row_json(row: Row) -> dict[str, Any]:
         "expires_at": _instant_json(row.expires_at),
         "decision": _decision_json(row.decision),
         "answered_before": _answered_json(row.answered),
+        "twin": _twin_json(row.twin),
+        "repeats": _repeated_json(row.repeated),
         "resumed_before": _resumed_json(row.resumed),
     }
 
@@ -249,6 +283,33 @@ def _answered_json(before: Answered | None) -> dict[str, Any] | None:
         "by": before.decision.by.name,
         "at": format_instant(before.decision.at),
         "handed_over": before.code is not None,
+    }
+
+
+def _twin_json(twin: Twin | None) -> dict[str, Any] | None:
+    if twin is None:
+        return None
+    return {
+        "id": twin.id,
+        "store": path_text(twin.store),
+        "agent": twin.agent,
+        "state": twin.state.value,
+        "at": _instant_json(twin.at),
+        "by": None if twin.by is None else twin.by.name,
+    }
+
+
+def _repeated_json(before: Repeated | None) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    return {
+        "id": before.id,
+        "store": path_text(before.store),
+        "verdict": before.decision.verdict,
+        "by": before.decision.by.name,
+        "at": format_instant(before.decision.at),
+        "outcome": before.outcome,
+        "ran": before.ran,
     }
 
 

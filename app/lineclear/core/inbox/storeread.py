@@ -34,6 +34,7 @@ from lineclear.core.inbox.observing import (
     projection_differs,
     waited_for,
 )
+from lineclear.core.inbox.repeated import repeated
 from lineclear.core.inbox.resumed import resumed, resumed_here
 from lineclear.core.inbox.rowbuilding import (
     UNDECIDED,
@@ -89,7 +90,7 @@ class StoreRead:
     """When time alone changes a row: an approval lapses, a request expires or grows old."""
     lock: LockState = field(default_factory=lambda: LockState(held=None, owner=None))
     used_tools: frozenset[str] = frozenset()
-    """Tools of calls that were decided and are closed, as far as they were looked at."""
+    """Tools of calls that were decided, as far as they were looked at."""
     decided: dict[int, str | None] = field(default_factory=dict)
     """Tool of each closed call by number, None where nobody decided it: that never changes."""
     closed: dict[CallId, tuple[frozenset[str], Row]] = field(default_factory=dict)
@@ -253,6 +254,7 @@ class StoreReader:
             and how.state in UNDECIDED
             and projection_differs(store.path, shown.raw),
             waited_for=shown is None or waited_for(store.path, shown, look.lock),
+            repeated=repeated(store, shown, named) if how.state in UNDECIDED else None,
         )
         return Call(row_of(self.settings, look, records, how, circumstances), records)
 
@@ -319,8 +321,7 @@ class StoreReader:
         read.resumed = tuple(found for row in every if (found := resumed(row)) is not None)
         closed = [row for row in every if row.closed]
         yield from (row for row in every if not row.closed)
-        tools = (decided_tool(row.outcome, row.tool) for row in closed)
-        read.used_tools = frozenset(tool for tool in tools if tool is not None)
+        read.used_tools = frozenset(tool for row in every if (tool := decided_tool(row)))
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         # The calls of one checkpoint end together.
         yield from closed if self.every_closed else closed_last(closed)

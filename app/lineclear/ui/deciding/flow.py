@@ -209,7 +209,7 @@ class DecisionFlow(QObject):
         notices = [] if self.view.notice is None else [self.view.notice]
         if not self.view.frozen:
             show = None if self._all_warnings else self._show_all_warnings
-            notices += state_notices(row, show, lambda: self.hint(_("Copied."), "ok"))
+            notices += state_notices(row, self.view.me, show, lambda: self.hint(_("Copied."), "ok"))
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self.hands.offer(row.id, Offer() if self._busy else self._offer)

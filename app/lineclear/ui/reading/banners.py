@@ -16,6 +16,7 @@ from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.startable import words_needed
+from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
@@ -40,11 +41,17 @@ class Notice:
     name: str = ""
 
 
-def warning_notices(row: Row, show_all: Callable[[], None] | None = None) -> list[Notice]:
+def warning_notices(
+    row: Row, show_all: Callable[[], None] | None = None, me: Person | None = None
+) -> list[Notice]:
     """A row's warnings as banners, the strongest first, at most two and a count.
 
-    SHOW_ALL is what the count offers; without it every warning has its banner.
+    SHOW_ALL is what the count offers; without it every warning has its banner. ME reads them.
     """
+
+    def banner(code: str, level: Level) -> Notice:
+        return Notice(_TONES[level], words.warning_about(row, code, me), name=f"warning_{code}")
+
     shown: list[Notice] = []
     rest = 0
     for code in row.warnings:
@@ -52,14 +59,12 @@ def warning_notices(row: Row, show_all: Callable[[], None] | None = None) -> lis
         if code in _TOLD_BY_THE_BAR:
             continue
         if show_all is None:
-            shown.append(
-                Notice(_TONES[level], words.warning_about(row, code), name=f"warning_{code}")
-            )
+            shown.append(banner(code, level))
             continue
         if level is Level.NOTE or len(shown) >= AT_MOST:
             rest += 1
             continue
-        shown.append(Notice(_TONES[level], words.warning_about(row, code), name=f"warning_{code}"))
+        shown.append(banner(code, level))
     if row.answered is not None and row.answered.code not in row.warnings:
         # Nothing came of it that could come twice: it is worth knowing, and no warning.
         shown.append(Notice("note", words.answered_before(row.answered), name="answeredBefore"))
@@ -96,11 +101,11 @@ def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
 
 
 def state_notices(
-    row: Row, show_all: Callable[[], None] | None, copied: Callable[[], None]
+    row: Row, me: Person, show_all: Callable[[], None] | None, copied: Callable[[], None]
 ) -> list[Notice]:
     """What there is to say of a row in its state."""
     if row.state is State.PENDING:
-        return warning_notices(row, show_all)
+        return warning_notices(row, show_all, me)
     if row.state is State.UNCERTAIN:
         return [key_notice(row, copied)]
     return [] if row.closed else _resume_notices(row)

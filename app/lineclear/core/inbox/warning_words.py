@@ -1,0 +1,94 @@
+"""A warning of a row as a sentence, with what is known of the call that it is about.
+
+The window and the command line say the same. Names are an agent's or a person's own word: escaped.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import sentence_of
+from lineclear.core.inbox.cautions import REPEATS, TWIN
+from lineclear.core.inbox.rows import Repeated, Row, Twin, path_text
+from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.records import Person
+from lineclear.core.ledger.state import State
+from lineclear.language import _, marked
+
+NAME_LIMIT: Final = 40
+_TWINS: Final = {
+    State.PENDING: marked("The same call of {agent} also waits, asked at {time}."),
+    State.APPROVED: marked("The same call of {agent} was approved at {time} and has yet to run."),
+    State.HELD: marked("The same call of {agent} was approved at {time} and is held for now."),
+    State.LAPSED: marked("The same call of {agent} was approved at {time}, which has lapsed."),
+    State.RUNNING: marked("The same call of {agent} runs since {time}."),
+    State.UNCERTAIN: marked("The same call of {agent} may have run at {time}."),
+}
+_TIMELESS: Final = {
+    State.PENDING: marked("The same call of {agent} also waits."),
+    State.RUNNING: marked("The same call of {agent} runs now."),
+    State.UNCERTAIN: marked("The same call of {agent} may have run."),
+}
+_UNDECIDED: Final = frozenset({State.PENDING, State.LAPSED})
+"""States of the other call in which nothing runs of it before a person approves it as well."""
+
+
+def about(row: Row, code: str, me: Person | None = None) -> str | None:
+    """Give the sentence of a warning of ROW; None where the code has none.
+
+    ME is who reads it, and is told "you" of what they themselves decided.
+    """
+    if code == TWIN and row.twin is not None:
+        return twin(row.twin)
+    if code == REPEATS and row.repeated is not None:
+        return repeats(row.repeated, me, here=row)
+    known = sentence_of(code, run=row.tool is None)
+    return None if known is None else _(known)
+
+
+def twin(other: Twin) -> str:
+    """Say what became of the same call, whose it is, and what an approval of this one can do."""
+    if other.at is None:
+        told = _(_TIMELESS.get(other.state, _TIMELESS[State.PENDING]))
+    else:
+        told = _(_TWINS[other.state])
+    when = "" if other.at is None else local_time(other.at)
+    said = told.format(agent=visible_line(other.agent, NAME_LIMIT), time=when)
+    if other.state in _UNDECIDED:
+        return f"{said} {_('Approving both can run it twice.')}"
+    return f"{said} {_('Approving this one can run it a second time.')}"
+
+
+def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
+    """Say who decided on the same call, when, and whether it ran then."""
+    by, verdict = before.decision.by, before.decision.verdict
+    if not before.ran:
+        mine = _("You answered the same call at {time}; its tool did not run.")
+        other = _("{who} answered the same call at {time}; its tool did not run.")
+    elif verdict == "modify":
+        mine = _("You approved the same call with changes at {time} and that ran.")
+        other = _("{who} approved the same call with changes at {time} and that ran.")
+    elif before.outcome == "error":
+        mine = _("You approved the same call at {time} and it ran, and failed.")
+        other = _("{who} approved the same call at {time} and it ran, and failed.")
+    else:
+        mine = _("You approved the same call at {time} and it ran.")
+        other = _("{who} approved the same call at {time} and it ran.")
+    told = mine if is_same_person(by, me) else other
+    said = told.format(who=person(by), time=local_time(before.decision.at))
+    if before.store == here.store:
+        return said
+    where = visible_line(path_text(before.store))
+    return f"{said} {_('That was in {folder}.').format(folder=where)}"
+
+
+def person(by: Person) -> str:
+    """Name a person, whose name is their own word, by their uid as well, which is a fact."""
+    name = visible_line(by.name, NAME_LIMIT)
+    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+
+
+def is_same_person(by: Person | None, me: Person | None) -> bool:
+    """Tell whether both are one: the same user of one machine, under the same name."""
+    return by is not None and me is not None and by == me
