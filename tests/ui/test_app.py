@@ -10,11 +10,28 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.core.inbox import operator_state
 from lineclear.ui.app import parse
 from lineclear.ui.frame.window_state import WindowState, read_state, write_state
 from tests.ui.sample import ask_for
 
 END_S = 5.0
+SEES = """
+import asyncio, sys
+from lineclear.ui import running
+from lineclear.ui.app import parse
+
+async def read(window):
+    while not window.model.rowCount():
+        await asyncio.sleep(0.02)
+    window.table.choose(window.model.id_at(0))
+    while window.flow.view.prepared is None or not window.own_view.kept.state.seen:
+        await asyncio.sleep(0.02)
+    print("seen", flush=True)
+
+running.start(parse(["--source", sys.argv[1]]), read)
+"""
+"""A person who reads the first call."""
 APP = Path(__file__).resolve().parents[2] / "app"
 
 
@@ -44,7 +61,9 @@ def wait_until_it_watches(source: Path, child: subprocess.Popen[str]) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "told", [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name != "nt" else [])]
+)
 def test_it_ends_at_once_and_quietly_when_told(tmp_path, told):
     source = tmp_path / "agents"
     source.mkdir()
@@ -166,3 +185,32 @@ def test_the_windows_shape_is_kept(tmp_path):
 def test_a_damaged_shape_is_a_fresh_window(tmp_path, raw):
     (tmp_path / "window.json").write_bytes(raw)
     assert read_state(tmp_path) == WindowState()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGKILL])
+def test_what_was_put_off_and_seen_outlives_any_end(tmp_path, home, told):
+    source = tmp_path / "agents"
+    source.mkdir()
+    aid = ask_for(source).shown.aid
+    child = subprocess.Popen(
+        [sys.executable, "-c", SEES, str(source)],
+        cwd=tmp_path,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "seen\n"
+        if told is signal.SIGKILL:
+            end = time.monotonic() + END_S
+            while aid not in operator_state.load().state.seen:
+                assert time.monotonic() < end, "it was never written"
+                time.sleep(0.02)
+        child.send_signal(told)
+        child.communicate(timeout=END_S)
+    finally:
+        child.kill()
+    assert operator_state.load().state.seen == {aid: "pending"}

@@ -94,7 +94,7 @@ async def run(
     window.ended.connect(end.set)
     if first is not None:
         first.raise_wanted.connect(window.bring)
-    with _signals(loop, tasks, end):
+    with _signals(loop, tasks, window.end):
         window.desk.begin(loaded.said, None if loaded.said else since)
         window.show()
         bridge.start()
@@ -115,15 +115,17 @@ async def run(
 
 
 @contextlib.contextmanager
-def _signals(loop: asyncio.AbstractEventLoop, tasks: Tasks, end: asyncio.Event):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    """Let Ctrl-C and a polite kill end the window as closing it does."""
-    numbers = [signal.SIGINT, signal.SIGTERM]
+def _signals(  # type: ignore[no-untyped-def]  # noqa: ANN202
+    loop: asyncio.AbstractEventLoop, tasks: Tasks, end: Callable[[], None]
+):
+    """Let Ctrl-C, a polite kill and the end of the terminal END the window as closing it does."""
+    numbers = _ending_signals()
     try:
         for number in numbers:
-            loop.add_signal_handler(number, end.set)
+            loop.add_signal_handler(number, end)
     except NotImplementedError:
         # Windows: a handler runs only when Python does, so Python is woken now and then.
-        signal.signal(signal.SIGINT, lambda *_: end.set())
+        signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(end))
         tasks.start(_tick(), name=_("wake for Ctrl-C"))
         numbers = []
     try:
@@ -131,6 +133,15 @@ def _signals(loop: asyncio.AbstractEventLoop, tasks: Tasks, end: asyncio.Event):
     finally:
         for number in numbers:
             loop.remove_signal_handler(number)
+
+
+def _ending_signals() -> list[int]:
+    """Which signals end the program; not that of the terminal where somebody had it ignored."""
+    numbers: list[int] = [signal.SIGINT, signal.SIGTERM]
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is not None and signal.getsignal(hang_up) != signal.SIG_IGN:
+        numbers.append(hang_up)
+    return numbers
 
 
 async def _tick() -> None:

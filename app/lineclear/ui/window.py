@@ -435,7 +435,7 @@ class MainWindow(QMainWindow):
         leaving = isinstance(app, QGuiApplication) and app.isSavingSession()
         if self._ending or self._demo or leaving:
             event.accept()
-            self._end()
+            self.end()
             return
         event.ignore()
         self.closing.close(tray=self.tray.available())
@@ -448,9 +448,10 @@ class MainWindow(QMainWindow):
             if not self.on_screen():
                 self.bring()
             return
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the program now: what is kept is written, and nothing is asked any more."""
         if not self._ending:
             self._ending = True
             self.own_view.kept.finish()

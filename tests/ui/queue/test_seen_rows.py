@@ -7,6 +7,7 @@ import pytest
 from lineclear.core.inbox import operator_state
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
+from lineclear.ui.frame import kept_state
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue import seen_rows
 from lineclear.ui.queue.queue_model import QueueModel
@@ -32,7 +33,15 @@ class Window:
 
 @pytest.fixture
 def started(home, qapp):
-    return Window
+    windows: list[Window] = []
+
+    def start() -> Window:
+        windows.append(Window())
+        return windows[-1]
+
+    yield start
+    for window in windows:
+        window.kept.finish()
 
 
 async def test_what_was_seen_is_not_news_after_a_restart(started):
@@ -75,11 +84,35 @@ async def test_what_is_over_is_forgotten_and_what_is_away_is_kept(started, monke
     assert list(window.kept.state.seen) == [row_id(number) for number in (2, 3, 4)]
 
 
-async def test_nothing_is_written_for_each_row_that_is_read(started, home):
+async def test_it_is_written_soon_and_not_for_each_row_that_is_read(started, until, monkeypatch):
+    monkeypatch.setattr(kept_state, "SOON_MS", 50)
+    written = []
+    save = operator_state.save
+    monkeypatch.setattr(
+        operator_state, "save", lambda *args: (written.append(args[0]), save(*args))
+    )
     window = started()
-    window.model.apply(Diff(added=(a_row(1),)))
+    window.model.apply(Diff(added=(a_row(1), a_row(2))))
     window.model.mark_seen(row_id(1))
+    window.model.mark_seen(row_id(2))
     await asyncio.sleep(0)
     assert not operator_state.state_path().exists()
-    window.kept.finish()
-    assert operator_state.load().state.seen == {row_id(1): "pending"}
+    both = {row_id(1): "pending", row_id(2): "pending"}
+    await until(lambda: operator_state.load().state.seen == both, "what was seen")
+    assert len(written) == 1
+
+
+async def test_two_windows_keep_what_each_of_them_saw_and_put_off(started):
+    one, other = started(), started()
+    for window, number in ((one, 1), (other, 2)):
+        window.model.apply(Diff(added=(a_row(number),)))
+        window.model.mark_seen(row_id(number))
+    one.kept.remember(lambda _state: {"snoozed": {"a": NOW}})
+    other.kept.remember(lambda _state: {"snoozed": {"b": NOW}})
+    for window in (one, other):
+        window.kept.finish()
+    one.kept.remember(lambda _state: {"snoozed": {}})
+    one.kept.finish()
+    state = operator_state.load().state
+    assert state.seen == {row_id(1): "pending", row_id(2): "pending"}
+    assert state.snoozed == {"b": NOW}

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
@@ -18,6 +19,7 @@ from lineclear.core.ledger import commit
 from lineclear.core.places import home
 from lineclear.language import _
 
+T = TypeVar("T")
 FILE_NAME = "inbox.json"
 VERSION = 1
 _MAX_BYTES = 8 << 20
@@ -98,6 +100,37 @@ def save(state: OperatorState, folder: Path | None = None) -> None:
         commit.replace(folder_fd, FILE_NAME, raw)
     finally:
         os.close(folder_fd)
+
+
+def save_changes(state: OperatorState, before: OperatorState, folder: Path | None = None) -> None:
+    """Write what became of BEFORE in STATE over what stands there now: other windows write too.
+
+    Raises as `save` does.
+    """
+    loaded = load(folder)
+    if loaded.said and os.path.lexists(state_path(folder)):
+        raise LineclearError(loaded.said, code="state_unwritable")
+    save(_merged(state, before, loaded.state), folder)
+
+
+def _merged(mine: OperatorState, before: OperatorState, theirs: OperatorState) -> OperatorState:
+    filters = _changed_in(
+        *({one.name: one for one in state.filters} for state in (mine, before, theirs))
+    )
+    return theirs.model_copy(
+        update={
+            "snoozed": _changed_in(mine.snoozed, before.snoozed, theirs.snoozed),
+            "seen": _changed_in(mine.seen, before.seen, theirs.seen),
+            "filters": tuple(filters.values()),
+        }
+    )
+
+
+def _changed_in(mine: dict[str, T], before: dict[str, T], theirs: dict[str, T]) -> dict[str, T]:
+    """Do to THEIRS what was done to BEFORE to make it MINE."""
+    gone = before.keys() - mine.keys()
+    kept = {key: value for key, value in theirs.items() if key not in gone}
+    return kept | {key: value for key, value in mine.items() if before.get(key) != value}
 
 
 def _set_aside(path: Path, why: str) -> str:
