@@ -15,15 +15,10 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.inbox import secrets
 from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
+from lineclear.core.inbox.burst_outliers import far_off, rare
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.language import _, marked
 
-USUAL_SHARE: Final = 0.75
-"""The rest is usual, and a rare value stands out, where this much of a column repeats itself."""
-RARE_SHARE: Final = 0.05
-FENCE: Final = 1.5
-"""Quartile ranges beyond the quartiles where a number stands out (Tukey's fences)."""
-NUMBERS_AT_LEAST: Final = 5
 NOT_GIVEN: Final = marked("not given")
 """Stands where a call has no such field; a text in a value has quotes around it."""
 
@@ -133,12 +128,12 @@ def lay_out(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Table:
 @dataclass(frozen=True, slots=True)
 class _Cell:
     text: str
-    number: float | None = None
+    numeric: bool = False
     given: bool = True
     masked: str | None = None
     block: bool = False
     whole: Json = None
-    """What a block is made of."""
+    """The value itself."""
 
 
 def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[Field, list[_Cell]]]:
@@ -158,26 +153,25 @@ def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[F
             _cell(leaves.get(path, MISSING), secrets.at(instead, path))
             for (_row, leaves), instead in zip(facts, shown, strict=True)
         ]
-        numeric = all(cell.number is not None for cell in cells if cell.given)
+        numeric = all(cell.numeric for cell in cells if cell.given)
         yield Field(Kind.ARGUMENT, label_of(path), numeric), cells
 
 
 def _cell(value: Json, shown: Json) -> _Cell:
     if value is MISSING:
         return _Cell(_(NOT_GIVEN), given=False)
-    number = None
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        number = float(value)
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
     if shown is value:
-        return _Cell(exact(value), number, block=is_block(value), whole=value)
+        return _Cell(exact(value), numeric, block=is_block(value), whole=value)
     # Without quotes: no text of an agent can imitate a mask.
     whole = isinstance(shown, secrets.Masked) and shown.whole
-    return _Cell(exact(value), number, masked=str(shown) if whole else exact(shown))
+    said = str(shown) if whole else exact(shown)
+    return _Cell(exact(value), numeric, masked=said, whole=value)
 
 
 def _values(field: Field, cells: list[_Cell]) -> list[Value]:
     counts = Counter((cell.text, cell.given) for cell in cells)
-    unusual = _unusual(counts, cells) if field.kind is not Kind.WARNINGS else set()
+    unusual = _unusual(field, cells, counts)
     return [
         Value(
             _said(cell),
@@ -197,37 +191,16 @@ def _said(cell: _Cell) -> str:
     return block_text(cell.whole) if cell.block else cell.text
 
 
-def _unusual(counts: Counter[tuple[str, bool]], cells: list[_Cell]) -> set[tuple[str, bool]]:
-    """Name the values that stand out: rare among repeated ones, or numbers far from the others."""
-    rare = {value for value, count in counts.items() if count <= max(1, RARE_SHARE * len(cells))}
-    usual = sum(count for value, count in counts.items() if value not in rare)
-    if usual >= USUAL_SHARE * len(cells):
-        return rare
-    numbers = [cell.number for cell in cells if cell.number is not None]
-    if len(numbers) < max(NUMBERS_AT_LEAST, USUAL_SHARE * len(cells)):
+def _unusual(
+    field: Field, cells: list[_Cell], counts: Counter[tuple[str, bool]]
+) -> set[tuple[str, bool]]:
+    """Name the values that stand out: rare among repeated ones, or far from the others."""
+    if field.kind is Kind.WARNINGS or len(counts) == 1:
         return set()
-    low, high = _fences([number for number in numbers if math.isfinite(number)])
-    return {
-        (cell.text, cell.given)
-        for cell in cells
-        if cell.number is None or not low <= cell.number <= high
-    }
-
-
-def _fences(numbers: list[float]) -> tuple[float, float]:
-    ordered = sorted(numbers)
-    if not ordered:
-        return -math.inf, math.inf
-    last = len(ordered) - 1
-    first, third = (_between(ordered, last * share) for share in (0.25, 0.75))
-    reach = FENCE * (third - first)
-    return first - reach, third + reach
-
-
-def _between(ordered: list[float], place: float) -> float:
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+    out = rare([(cell.text, cell.given) for cell in cells])
+    if field.kind is Kind.ARGUMENT:
+        out |= far_off([cell.whole for cell in cells])
+    return {(cells[place].text, cells[place].given) for place in out}
 
 
 def _rarest_first(members: list[Member]) -> Callable[[Member], tuple[float, ...]]:
