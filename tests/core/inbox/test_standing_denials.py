@@ -52,6 +52,8 @@ def test_what_waited_already_stays_for_a_person(standing):
         {"run": "run-8"},
         {"agent": "other-bot"},
         {"source": Path("/srv/others")},
+        {"store": Path("/srv/bots/other/1")},
+        {"run_folder": Path("/srv/bots/other")},
         {"state": State.RUNNING},
         {"state": State.UNREADABLE},
         {"kind": "deferred"},
@@ -83,6 +85,19 @@ def test_where_the_process_is_not_known_the_run_decides(standing):
     word = standing.add(ASKED, "no", NOON)
     asks = later(1, pid=4122, start_ticks=9)
     assert standing.meeting([asks], NOON) == [(asks, word)]
+
+
+def test_every_lane_of_the_runs_folder_is_of_the_run(standing):
+    folder = Path("/srv/bots/refund")
+    word = standing.add(replace(ASKED, run_folder=folder), "no", NOON)
+    asks = later(1, store=folder / "2", run_folder=folder)
+    assert standing.meeting([asks], NOON) == [(asks, word)]
+
+
+def test_a_run_of_another_folder_by_the_same_names_keeps_its_own_word(standing):
+    other = replace(ASKED, store=Path("/srv/bots/other/1"))
+    mine, theirs = standing.add(ASKED, "no", NOON), standing.add(other, "never", NOON)
+    assert standing.active(NOON) == (mine, theirs)
 
 
 def test_it_ends_after_fifteen_minutes(standing):

@@ -26,10 +26,12 @@ _APPROVING: Final = frozenset({"approve", "modify"})
 _I = TypeVar("_I")
 _K = TypeVar("_K")
 _T = TypeVar("_T", tuple[datetime, str], tuple[datetime, int, str])
-_Kind = tuple[Path, str, str]
+_Kind = tuple[Path, Path, str, str]
+"""Source, run folder, agent and tool: by its name alone an agent could pass for another."""
 _Differs = tuple[int | None, tuple[str, ...]]
 """How many fields differ, and in which arguments; None: not counted."""
-_Run = tuple[Path, str]
+_Run = tuple[Path, tuple[Path, str, str]]
+"""Source and `Row.run_key`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,8 @@ def _places(
             approved = (decision.at, row.id)
         if row.asked_at is not None:
             asked = (row.asked_at, row.seq or 0, row.id)
-    return (row.source, row.agent, row.tool or ""), approved, (row.source, row.run), asked
+    kind = (row.source, row.run_folder or row.store, row.agent, row.tool or "")
+    return kind, approved, (row.source, row.run_key), asked
 
 
 def _take_out(entries: dict[_K, list[_T]], key: _K, entry: _T) -> None:

@@ -20,11 +20,14 @@ LASTS = timedelta(minutes=15)
 class StandingDenial:
     """One word: what this run asks from now on is denied with this reason until then.
 
-    A run without a name of its own is known by its folder, which outlives its process: so the word
-    is of that process too, where it is known, and whoever starts the agent again asks a person.
+    Names are an agent's own words, and another may use the same: a run is of its folder. That
+    outlives its process: so the word is of that process too, where it is known, and whoever starts
+    the agent again asks a person.
     """
 
     source: Path
+    folder: Path
+    """Of the run, as in `Row.run_key`."""
     agent: str
     """Untrusted text."""
     run: str
@@ -51,7 +54,7 @@ class StandingDenials:
         for old in [one for one in self._standing if _is_of(row, one)]:
             self.revoke(old)
         added = StandingDenial(
-            row.source, row.agent, row.run, reason, now + LASTS, row.pid, row.start_ticks
+            row.source, *row.run_key, reason, now + LASTS, row.pid, row.start_ticks
         )
         self._standing[added] = set()
         self._before[added] = frozenset((row.id, *waiting))
@@ -96,7 +99,7 @@ class StandingDenials:
 
 
 def _is_of(row: Row, one: StandingDenial) -> bool:
-    if (row.source, row.agent, row.run) != (one.source, one.agent, one.run):
+    if (row.source, *row.run_key) != (one.source, one.folder, one.agent, one.run):
         return False
     if one.pid is None:
         return True

@@ -13,6 +13,7 @@ MASKED = '{"amount":80.00,"token":"\u2022\u2022\u2022\u2022 6 characters"}'
 
 def kept(number, **more):
     known = {"tool": "send_refund", "agent": "agent-1", "source": str(SOURCE)}
+    known["store"] = str(SOURCE / "agent-1" / "1")
     return fact(number, **{**known, **more})
 
 
@@ -33,6 +34,7 @@ def test_the_newest_approval_of_this_tool_agent_and_source_is_recalled():
         kept(3, arguments='{"amount":3}', verdict="deny"),
         kept(4, arguments='{"amount":4}', agent="else"),
         kept(5, arguments='{"amount":5}', source="/else"),
+        kept(6, arguments='{"amount":6}', store=str(SOURCE / "other" / "1")),
     )
     found = recall_approved(asked())
     assert found is not None
@@ -47,6 +49,13 @@ def test_the_newest_approval_of_this_tool_agent_and_source_is_recalled():
     # The masks are alike; whether the secrets are, nobody can tell, and nobody says so.
     assert [change.where() for change in one.changes] == ["amount"]
     assert known.differing(row) == 1
+
+
+def test_it_may_have_stood_in_any_lane_of_the_agents_folder():
+    remember(kept(2, arguments='{"amount":1}', store=str(SOURCE / "agent-1" / "2")))
+    assert recall_approved(asked()) is None
+    assert recall_approved(asked(run_folder=SOURCE / "agent-1")) is not None
+    assert recall_approved(asked(run_folder=SOURCE / "other")) is None
 
 
 def test_what_was_given_instead_counts_and_what_was_cut_does_not():

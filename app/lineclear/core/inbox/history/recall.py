@@ -37,10 +37,19 @@ def recall_approved(row: Row, path: Path | None = None) -> Row | None:
     except LineclearError:
         # A comparison is a help: what is wrong with the history is told where it is shown.
         return None
-    source = path_text(row.source)
-    here = (one for one in page.entries if one.fact.source == source and one.fact.call != row.id)
+    here = (one for one in page.entries if _is_of_its_agent(one, row) and one.fact.call != row.id)
     entry = next(here, None)
     return None if entry is None else _row(entry, row)
+
+
+def _is_of_its_agent(entry: Entry, row: Row) -> bool:
+    """Tell whether a call stood in ROW's run folder: by its name an agent could be any other."""
+    store = entry.fact.store
+    if entry.fact.source != path_text(row.source) or store is None:
+        return False
+    if row.run_folder is None:
+        return store == path_text(row.store)
+    return path_text(Path(store).parent) == path_text(row.run_folder)
 
 
 def _row(entry: Entry, like: Row) -> Row | None:
