@@ -4,6 +4,7 @@ from collections.abc import Callable
 import pytest
 
 from lineclear.core.agent.passage import Admitted, Passage, Settled
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import LineclearError, NotConfirmed, Refusal
 from lineclear.core.ledger import start
 from lineclear.core.ledger.ask import Call
@@ -164,14 +165,13 @@ def test_an_outcome_by_an_operator_while_the_tool_runs_is_kept_beside(store, ope
     assert "both are recorded" in caplog.text
 
 
-def test_numbers_reach_the_tool_as_plain_python(store, operator):
-    passage = Passage(store, Call(tool="pay", arguments={"a": 0.1, "b": [1e16]}, agent="bot"))
+def test_numbers_keep_their_text(store, operator):
+    arguments = jsontext.parse_value('{"a": 0.10, "b": [1e16]}')
+    passage = Passage(store, Call(tool="pay", arguments=arguments, agent="bot"))
     passage.publish()
     assert passage.shown is not None
     operator.approve(passage.shown)
     step = passage.advance()
     assert isinstance(step, Admitted)
-    assert step.arguments == {"a": 0.1, "b": [1e16]}
-    assert type(step.arguments["a"]) is float
-    assert type(step.arguments["b"][0]) is float
+    assert jsontext.compact(step.arguments) == b'{"a":0.10,"b":[1e16]}'
     passage.finish("ok", "")

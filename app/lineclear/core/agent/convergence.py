@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Final
 
+from lineclear.core.agent.plainjson import described
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import LoopConvergenceState
 from lineclear.core.checkpoints.model import Json
@@ -65,5 +66,5 @@ def _signature(tool: str, arguments: Json) -> str:
     try:
         text = jsontext.canonical(arguments)
     except (TypeError, ValueError):
-        text = repr(arguments).encode("utf-8", "replace")
+        text = described(arguments).encode("utf-8", "replace")
     return f"{jsontext.storable(tool)}:{hashlib.sha256(text).hexdigest()}"

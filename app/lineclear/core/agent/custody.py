@@ -25,6 +25,7 @@ from lineclear.core.agent.handlers import (
 )
 from lineclear.core.agent.hooks import ToolCall
 from lineclear.core.agent.passage import Acceptance, Admitted, Passage, Settled, denial_text
+from lineclear.core.agent.plainjson import plain, refuse_unless_json
 from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
 from lineclear.core.agent.run import pending_of
 from lineclear.core.agent.threads import LedgerThreads
@@ -276,12 +277,13 @@ def _commit(passage: Passage, decision: ApprovalDecision, name: str) -> None:
 
 
 def _asked(call: Call) -> ToolCall:
-    return ToolCall(call.tool, call.arguments, call.tool_id)
+    return ToolCall(call.tool, plain(call.arguments), call.tool_id)
 
 
 def _check(decision: ApprovalDecision, acceptance: Acceptance) -> None:
     if isinstance(decision, Modify):
         try:
+            refuse_unless_json(decision.arguments, "The value of the arguments")
             acceptance.check_arguments(decision.arguments)
-        except ValueError as why:
+        except (TypeError, ValueError) as why:
             raise AgentError(f"The changed arguments cannot be used: {why}") from why

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from lineclear.core.agent.passage import plain
+from lineclear.core.agent.plainjson import storable_arguments as storable
 from lineclear.core.agent.run import Action, Run, StepMark
-from lineclear.core.agent.run import storable_arguments as storable
 from lineclear.core.agent.run_block import (
     Exchange,
     block_of,
@@ -326,7 +325,7 @@ def _begin_round(run: Run, state: AgentRunState, names: Sequence[str | None]) ->
         names = [call.id for call in calls]
     for call, name in zip(calls, names, strict=True):
         log = logs[call.id][1] if call.id in logs else ""
-        arguments: Json = plain(execution_value(call.tool_arguments))
+        arguments: Json = execution_value(call.tool_arguments)
         run.batch.append((call.id, Action(call.name, arguments, log, name)))
         run.taken.add(call.id)
     run.remaining = [action for call_id, action in run.batch if call_id not in done]

@@ -18,7 +18,7 @@ from lineclear.core.agent.hooks import Hook, ToolCall
 from lineclear.core.agent.kept_runs import CheckpointKeeper, KeptRuns
 from lineclear.core.agent.loop import Agent, Loop, Setup, ToolPolicy
 from lineclear.core.agent.loop_checkpoints import LoopCheckpointSink, SessionStoreCheckpointSink
-from lineclear.core.agent.plainjson import refuse_unless_json
+from lineclear.core.agent.plainjson import plain, refuse_unless_json
 from lineclear.core.agent.resume_store import FileResumeStore, Resumable, ResumeStore
 from lineclear.core.agent.run import Run, call_of_pending, run_of
 from lineclear.core.agent.session_store import FileSessionStore
@@ -109,6 +109,7 @@ class AgentExecutor:
         """
         given = {"input": inputs} if isinstance(inputs, str) else inputs
         refuse_unless_json(given, "The inputs")
+        given = plain(given)
         if run_id is not None and (type(run_id) is not str or not run_id):
             raise TypeError("A run's id is a text.")
         refuse_unless_json(run_id, "The run's id")

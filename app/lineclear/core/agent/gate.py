@@ -15,7 +15,7 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, overload
 from lineclear.core.agent import guard as guarding
 from lineclear.core.agent.lanes import Lane, Lanes
 from lineclear.core.agent.passage import Acceptance, Admitted, Passage, Settled
-from lineclear.core.agent.plainjson import refuse_unless_json
+from lineclear.core.agent.plainjson import plain, refuse_unless_json
 from lineclear.core.agent.run_folder import RunFolder
 from lineclear.core.agent.waiting import WaitingRoom
 from lineclear.core.checkpoints.lc_agents import TOOL_NAME_LIMIT
@@ -253,7 +253,7 @@ class Ticket:
     def __init__(
         self, admitted: Admitted, passage: Passage, room: WaitingRoom, release: Callable[[], None]
     ) -> None:
-        self.arguments = admitted.arguments
+        self.arguments = plain(admitted.arguments)
         self.aid = admitted.aid
         self.modified = admitted.modified
         self._passage = passage

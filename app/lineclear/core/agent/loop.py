@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from lineclear.core.agent.binding import is_async
@@ -16,7 +16,7 @@ from lineclear.core.agent.errors import AgentError, AgentExecutorError
 from lineclear.core.agent.hooks import SKIPPED, Hook, ToolCall, apply
 from lineclear.core.agent.kept_runs import KeptRuns
 from lineclear.core.agent.passage import Acceptance, TextAcceptance
-from lineclear.core.agent.plainjson import refuse_unless_json
+from lineclear.core.agent.plainjson import plain, refuse_unless_json, with_number_text
 from lineclear.core.agent.run import Action, Finish, Run, Turn
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, Tool, error_text
@@ -183,9 +183,9 @@ class Loop:
     async def _plan(self, run: Run) -> Answer:
         plan = self._setup.agent.plan
         if is_async(plan):
-            planned = plan(run.inputs, tuple(run.steps))
+            planned = plan(run.inputs, run.told_steps())
         else:
-            planned = await self._threads.run(lambda: plan(run.inputs, tuple(run.steps)))
+            planned = await self._threads.run(lambda: plan(run.inputs, run.told_steps()))
         answer: Answer = await planned if inspect.isawaitable(planned) else planned
         return answer
 
@@ -212,8 +212,7 @@ class Loop:
             done = Done(repeated, arguments, ran=False, is_error=True)
             self._record(run, wanted, arguments, done)
             return
-        asked = ToolCall(wanted.tool, arguments, wanted.tool_call_id or "")
-        call = await apply(self._setup.hooks, asked)
+        call = await self._hooked(wanted, arguments)
         if call is None:
             self._record(run, wanted, arguments, Done(SKIPPED, arguments, ran=False))
             return
@@ -221,6 +220,16 @@ class Loop:
         run.current = action
         done = await self._carry_out(run, call, malformed=wanted.malformed)
         self._record(run, action, arguments, done)
+
+    async def _hooked(self, wanted: Action, arguments: Json) -> ToolCall | None:
+        """Give the call as the hooks leave it; None: they skip it."""
+        if not self._setup.hooks:
+            return ToolCall(wanted.tool, arguments, wanted.tool_call_id or "")
+        asked = ToolCall(wanted.tool, plain(arguments), wanted.tool_call_id or "")
+        call = await apply(self._setup.hooks, asked)
+        if call is None:
+            return None
+        return replace(call, arguments=with_number_text(call.arguments, arguments))
 
     async def _carry_out(self, run: Run, call: ToolCall, *, malformed: bool) -> Done:
         tool = self._setup.tools.get(call.name)
@@ -339,7 +348,9 @@ class _Acceptance:
     def check_arguments(self, arguments: Json) -> None:
         """Refuse what the tool cannot run with or the policy forbids."""
         self._tool.check(arguments)
-        reason = None if self._policy is None else self._policy(ToolCall(self._name, arguments))
+        reason = (
+            None if self._policy is None else self._policy(ToolCall(self._name, plain(arguments)))
+        )
         if reason is not None:
             raise ValueError(f"the tool policy forbids it: {reason}")
 

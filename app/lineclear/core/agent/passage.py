@@ -16,6 +16,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Literal, Protocol
 
+from lineclear.core.agent.plainjson import plain
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
@@ -38,7 +39,7 @@ class Admitted:
     """The start is durable and is ours: run the tool now, with these arguments, once."""
 
     arguments: Json
-    """Parsed from the verified bytes, or the operator's where modified; plain Python values."""
+    """Parsed from the verified bytes, or the operator's where modified, with their number text."""
     aid: str
     """The call's id, 32 hex: the idempotency key for a tool that takes one."""
     modified: bool = False
@@ -263,7 +264,7 @@ class Passage:
                 return self._refuse("invalid_arguments", str(why))
         if not self._begin(verified):
             return _AGAIN
-        return Admitted(plain(verified.arguments), self.shown.aid, modified)
+        return Admitted(verified.arguments, self.shown.aid, modified)
 
     def _answer(self, verified: starting.Verified) -> _Step | _Again:
         assert self.shown is not None
@@ -381,14 +382,3 @@ def denial_text(reason: str) -> str:
 def not_run_note(text: str) -> str:
     """Take the operator's note out of `[NOT RUN: <note>]`."""
     return text.removeprefix("[NOT RUN: ").removesuffix("]")
-
-
-def plain(value: Json) -> Json:
-    """Give a parsed JSON value with plain floats, as a tool expects them."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return float(value)
-    return value

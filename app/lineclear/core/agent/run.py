@@ -5,13 +5,12 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from lineclear.core.agent.budget import Budget
 from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.hooks import ToolCall
-from lineclear.core.agent.passage import plain
-from lineclear.core.agent.plainjson import refuse_unless_json
+from lineclear.core.agent.plainjson import plain, storable_arguments
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import VerificationReport
 from lineclear.core.checkpoints.lc_agents import (
@@ -26,8 +25,6 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.records import EXECUTOR, Limits, RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
-
-MAX_ODD_CHARACTERS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +41,13 @@ class Action:
     tool_call_id: str | None = None
 
     def document(self) -> dict[str, Json]:
-        """Give the action as JSON."""
+        """Give the action as JSON that a checkpoint can hold, whatever the model wrote."""
+        call_id = self.tool_call_id
         return {
-            "tool": self.tool,
-            "tool_input": self.tool_input,
-            "log": self.log,
-            "tool_call_id": self.tool_call_id,
+            "tool": jsontext.storable(self.tool),
+            "tool_input": storable_arguments(self.tool_input),
+            "log": jsontext.storable(self.log),
+            "tool_call_id": None if call_id is None else jsontext.storable(call_id),
         }
 
     @property
@@ -104,6 +102,7 @@ class Run:
     inputs: dict[str, Json]
     trace_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     steps: list[AgentStep] = field(default_factory=list)
+    """With the number text that was read, if any."""
     iteration: int = 0
     """The round that is going on, from 0."""
     tool_calls: int = 0
@@ -142,6 +141,7 @@ class Run:
     """Calls of this round, by ordinal, whose tools began without a request that fences them."""
     requested: bool = False
     """Whether a request of this round was published: a resume may take the round up from there."""
+    _told: list[AgentStep] = field(default_factory=list)
 
     @property
     def done(self) -> int:
@@ -241,6 +241,15 @@ class Run:
             )
         )
 
+    def told_steps(self) -> tuple[AgentStep, ...]:
+        """Give the steps as the agent's own code gets them: with plain numbers."""
+        for step in self.steps[len(self._told) :]:
+            asked = step.action.tool_input
+            asked = asked.model_copy(update={"value": plain(asked.value)})
+            action = step.action.model_copy(update={"tool_input": asked})
+            self._told.append(step.model_copy(update={"action": action}))
+        return tuple(self._told)
+
     def call(self, asked: ToolCall, agent: str, budget: Budget, **details: Any) -> Call:
         """Give the call to ask for, with all that a resume needs."""
         return Call(
@@ -261,16 +270,6 @@ class Run:
             remaining=tuple(action.document() for action in self.remaining),
             **details,
         )
-
-
-def storable_arguments(arguments: Json) -> Json:
-    """Give arguments that a checkpoint can hold: themselves, or a text that describes them."""
-    arguments = plain(arguments)
-    try:
-        refuse_unless_json(arguments, "it")
-    except TypeError:
-        return jsontext.storable(repr(arguments)[:MAX_ODD_CHARACTERS])
-    return arguments
 
 
 def _sum(total: int | None, more: int | None) -> int | None:

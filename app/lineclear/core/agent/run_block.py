@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lineclear.core.agent.convergence import Convergence
-from lineclear.core.agent.passage import plain
-from lineclear.core.agent.run import Run, StepMark, storable_arguments
+from lineclear.core.agent.plainjson import plain, storable_arguments
+from lineclear.core.agent.run import Run, StepMark
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import LoopConvergenceState
 from lineclear.core.checkpoints.lc_agents import AgentAction, AgentStep, ToolInput

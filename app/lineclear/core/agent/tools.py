@@ -10,6 +10,7 @@ from typing import Any
 
 from lineclear.core.agent.binding import Binding, first_line, is_async
 from lineclear.core.agent.guard import failure_text
+from lineclear.core.agent.plainjson import plain
 from lineclear.core.agent.results import ResultText
 from lineclear.core.agent.threads import outlast
 from lineclear.core.checkpoints import jsontext
@@ -55,7 +56,7 @@ class Tool:
 
         Cancelled, a sync tool is waited for, because nothing can stop its thread.
         """
-        bound = self._binding.call(self._named(arguments), aid)
+        bound = self._binding.call(self._named(plain(arguments)), aid)
         if is_async(self._function):
             result = await self._function(*bound.args, **bound.kwargs)
         else:
