@@ -15,7 +15,7 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
-from lineclear.core.inbox.everywhere import look_everywhere
+from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
@@ -28,7 +28,6 @@ from lineclear.core.inbox.startable import (
     word_for,
 )
 from lineclear.core.inbox.takeover import CLAIMED_RUN
-from lineclear.core.inbox.turn import turn_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
@@ -68,8 +67,8 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         if setting is None:
             raise no_command(agent, store)
         with working(opened) as held:
-            with turn_of(shown), starting(opened):
-                command = _Command(opened, setting, held, look_everywhere(store, settings))
+            with starting(opened), only_start(shown, settings) as seen:
+                command = _Command(opened, setting, held, seen)
                 refuse_going_elsewhere(shown, command.seen)
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)
@@ -83,7 +82,7 @@ class _Command:
     setting: LaunchSetting
     held: AgentLock | None
     seen: Sequence[Row]
-    """What all folders hold, as it stands in the turn of the run."""
+    """What all folders hold, while no copy of the run can be started by anybody else."""
 
 
 @dataclass(frozen=True, slots=True)

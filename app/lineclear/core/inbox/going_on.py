@@ -6,9 +6,8 @@ recorded that it was to start, so its agent's lock is all that others will see o
 
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -16,12 +15,12 @@ from typing import Final
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
-from lineclear.core.inbox.everywhere import look_everywhere, refuse_launched, same_folder
+from lineclear.core.inbox.copies import only_start_of_run
+from lineclear.core.inbox.everywhere import refuse_launched, same_folder
 from lineclear.core.inbox.kinship import refuse_going_outside
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import load
 from lineclear.core.inbox.startable import refuse_open, word_for
-from lineclear.core.inbox.turn import turn_of_run
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.state import State
@@ -53,13 +52,12 @@ async def turn_to_go_on(
         return
     # A relaunch's own command may not pass on the nonce.
     said = despite.union(*(one.despite for one in launches))
-    async with turn_of_run(run_id):
-        rows = await asyncio.to_thread(lambda: look_everywhere(store, load()))
-        _refuse(store, spelled(run_id), rows, said)
+    async with only_start_of_run(run_id, store, load()) as seen:
+        _refuse(store, spelled(run_id), seen, said)
         yield
 
 
-def _refuse(store: Path, run: str, rows: list[Row], despite: frozenset[str]) -> None:
+def _refuse(store: Path, run: str, rows: Sequence[Row], despite: frozenset[str]) -> None:
     refuse_going_outside(run, Path(os.path.realpath(store)), rows)
     row = next(
         (

@@ -25,8 +25,8 @@ from lineclear.core.inbox.command import (
     own_program,
     start_folder,
 )
+from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.everywhere import look_everywhere
 from lineclear.core.inbox.going_on import LAUNCHED
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scan import read_detail
@@ -39,7 +39,6 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
-from lineclear.core.inbox.turn import turn_of
 from lineclear.core.ledger import lock, oserrors
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
@@ -167,8 +166,8 @@ def _own_turn(
     if not store.native or shown is None or shown.checkpoint.position is None:
         yield frozenset()
         return
-    with turn_of(shown):
-        yield refuse_elsewhere(shown, look_everywhere(store.path, settings), despite)
+    with only_start(shown, settings) as seen:
+        yield refuse_elsewhere(shown, seen, despite)
 
 
 def _setting(row: Row, settings: Settings) -> LaunchSetting:

@@ -14,8 +14,8 @@ from typing import Final
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.beside import run_of
+from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.everywhere import look_everywhere
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.startable import (
@@ -25,7 +25,6 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
-from lineclear.core.inbox.turn import turn_of
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
@@ -81,8 +80,8 @@ def take_over(
         opened.begin_foreign_ledger()
         opened.commit("request", None, row.id, shown.raw)
         with working(opened):
-            with turn_of(shown), starting(opened):
-                refuse_elsewhere(shown, look_everywhere(store, settings), despite)
+            with starting(opened), only_start(shown, settings) as seen:
+                refuse_elsewhere(shown, seen, despite)
                 _begin(opened, shown, settings, argv, despite)
             try:
                 folder = _handed(opened, shown, hand)

@@ -16,7 +16,9 @@ from typing import Final
 from lineclear.core.checkpoints.likeness import likeness
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.errors import Refusal, StoreHeld, StoreRefused
+from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.rowbuilding import same_digest
+from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.places import state
@@ -34,7 +36,7 @@ def turn_of(shown: Shown, *, patience_s: float = _TURN_S) -> Iterator[None]:
     cannot be taken: nothing is started then); LineclearError (`home_relative`).
     """
     deadline = time.monotonic() + patience_s
-    while (held := _take(_name(shown), deadline)) is None:
+    while (held := _take(name_of(shown), deadline)) is None:
         time.sleep(_PAUSE_S)
     try:
         yield
@@ -47,7 +49,7 @@ async def turn_of_run(run_id: str, *, patience_s: float = _TURN_S) -> AsyncItera
     """Have the turn of the run of this id, as `turn_of` does; whoever waits can be cancelled."""
     deadline = time.monotonic() + patience_s
     while True:
-        held = _take(_name_of_run(run_id), deadline)
+        held = _take(name_of_run(run_id), deadline)
         if held is not None:
             break
         await asyncio.sleep(_PAUSE_S)
@@ -78,16 +80,28 @@ def _take(name: str, deadline: float) -> AgentLock | None:
         ) from why
 
 
-def _name_of_run(run_id: str) -> str:
+def name_of_run(run_id: str) -> str:
+    """Give the name of a run by its id, however it is spelled."""
     return f"run\n{spelled(run_id)}"
 
 
-def _name(shown: Shown) -> str:
-    """Name the run, however it is spelled; a call that names none by its likeness."""
+def name_of(shown: Shown) -> str:
+    """Give what all copies of a run have in common: its name.
+
+    Of a call that names no run its likeness; without that its bytes.
+    """
     position, call = shown.checkpoint.position, shown.call
     if position is not None and spelled(position.run_id):
-        return _name_of_run(position.run_id)
+        return name_of_run(position.run_id)
     same = None if call is None else same_digest(call)
     if call is None or same is None:
         return f"bytes\n{shown.sha256}"
     return f"call\n{likeness(shown.checkpoint, call, same).digest}"
+
+
+def name_of_row(row: Row) -> str:
+    """Give the same for what a look has found."""
+    run = run_of(row)
+    if run:
+        return name_of_run(run)
+    return f"bytes\n{row.sha256}" if row.likeness is None else f"call\n{row.likeness.digest}"

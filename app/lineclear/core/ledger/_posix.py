@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sys
 
@@ -60,3 +61,23 @@ def set_mode(fd: int, mode: int) -> None:
 def user_id() -> int:
     """Give the uid that files made by this process get."""
     return os.geteuid()
+
+
+# --- A lock on a folder ------------------------------------------------------------------------
+
+
+def try_lock_folder(fd: int) -> bool:
+    """Lock a folder for this open descriptor, False where another one has it; raises OSError.
+
+    It is no lock on what stands in the folder: only who asks for the same is kept out.
+    """
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock_folder(fd: int) -> None:
+    """Free it, also for children that inherited the descriptor; raises OSError."""
+    fcntl.flock(fd, fcntl.LOCK_UN)

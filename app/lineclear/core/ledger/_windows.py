@@ -31,7 +31,9 @@ _BACKUP_SEMANTICS = 0x02000000
 _OPEN_REPARSE_POINT = 0x00200000
 _QUERY_LIMITED_INFORMATION = 0x1000
 _STILL_ACTIVE = 259
+_ERROR_ACCESS_DENIED = 5
 _ERROR_INVALID_PARAMETER = 87
+_ERROR_ALREADY_EXISTS = 183
 _DRIVE_FIXED = 3
 _PATIENCE_S = 2.5
 # Another program, mostly a virus scanner, has the file open for a moment.
@@ -44,6 +46,7 @@ def _kernel() -> ctypes.WinDLL:
     kernel = ctypes.WinDLL("kernel32", use_last_error=True)
     kernel.CreateFileW.restype = wintypes.HANDLE
     kernel.OpenProcess.restype = wintypes.HANDLE
+    kernel.CreateMutexW.restype = wintypes.HANDLE
     kernel.GetTickCount64.restype = ctypes.c_uint64
     return kernel
 
@@ -223,6 +226,41 @@ def _try_lock(fd: int, byte: int) -> bool:
 def _unlock(fd: int, byte: int) -> None:
     os.lseek(fd, byte, os.SEEK_SET)
     msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)
+
+
+# --- A lock on a folder ------------------------------------------------------------------------
+
+_FOLDERS: dict[int, Any] = {}
+"""The object that stands for a locked folder, by its descriptor."""
+
+
+def try_lock_folder(fd: int) -> bool:
+    """Lock a folder for this descriptor, False where another one has it; raises OSError.
+
+    No range of a folder can be locked: an object with the folder's identity in its name can only be
+    made once, and is gone with its last handle.
+    """
+    found = os.fstat(fd)
+    kernel = _kernel()
+    name = f"Global\\lineclear-start-{found.st_dev:x}-{found.st_ino:x}"
+    handle: Any = kernel.CreateMutexW(None, False, name)
+    why = ctypes.get_last_error()
+    if not handle:
+        if why == _ERROR_ACCESS_DENIED:
+            return False
+        raise ctypes.WinError(why, name)
+    if why == _ERROR_ALREADY_EXISTS:
+        kernel.CloseHandle(handle)
+        return False
+    _FOLDERS[fd] = handle
+    return True
+
+
+def unlock_folder(fd: int) -> None:
+    """Free it."""
+    handle = _FOLDERS.pop(fd, None)
+    if handle is not None:
+        _kernel().CloseHandle(handle)
 
 
 # --- Processes ---------------------------------------------------------------------------------
