@@ -520,3 +520,24 @@ def test_an_unknown_time_is_said_in_a_whole_sentence():
     facts = [words.header_facts(a_row(1, asked_at=at), NOW) for at in (epoch, ahead)]
     assert "asked at an unknown time" in facts[0]
     assert "asked at a time in the future" in facts[1]
+
+
+# --- Who is meant ---------------------------------------------------------------------------------
+
+ME = Person(uid=1000, name="alice", host="desk")
+
+
+@pytest.mark.parametrize(
+    "by, said",
+    [
+        (ME, "you"),
+        (Person(uid=1000, name="alice", host="desk"), "you"),
+        (Person(uid=1000, name="bob", host="desk"), "bob"),
+        (Person(uid=1001, name="alice", host="desk"), "alice"),
+        (Person(uid=1000, name="alice", host="other"), "alice"),
+        (Person(uid=1000, name="", host="desk"), "uid 1000"),
+        (None, "somebody"),
+    ],
+)
+def test_only_the_same_user_of_this_machine_under_the_same_name_is_you(by, said):
+    assert words.person(by, ME) == said

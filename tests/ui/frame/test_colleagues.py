@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from lineclear.core.ledger import presence
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.presence import Reader
+from lineclear.core.ledger.records import Person
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.frame.colleagues import Colleagues, named
 from lineclear.ui.queue import cells
@@ -74,8 +75,9 @@ async def test_a_colleague_who_reads_is_named_until_they_are_gone(inbox, source,
     facts = inbox.pane.header.facts
     reader = bob("Bob\u202e", aid)
     inbox.colleagues.look()
-    # Whoever runs as this user is this user, whatever they call themselves.
-    await until(lambda: facts.text().startswith("you are reading this in another window"))
+    # Several people may share an account, each under a name of their own.
+    said = f"Bob\u27e6U+202E\u27e7 (uid {folders.user_id()}) is reading this"
+    await until(lambda: facts.text().startswith(said))
     assert inbox.colleagues.read_by_others(aid)
     reader.kill()
     reader.wait()
@@ -85,10 +87,13 @@ async def test_a_colleague_who_reads_is_named_until_they_are_gone(inbox, source,
 
 
 class SeenBy:
-    """A bridge that saw these colleagues."""
+    """The bridge of one who calls themself Alice, and saw these colleagues."""
 
     def __init__(self, *seen: Reader) -> None:
         self.seen = {"call": seen}
+
+    def me(self):
+        return Person(uid=folders.user_id(), name="Alice", host="here")
 
     async def readers(self):
         return self.seen
@@ -102,10 +107,12 @@ class SeenBy:
         ([(1, "Bob\u202e")], "Bob\u27e6U+202E\u27e7 (uid {1}) is reading this"),
         ([(1, "Bob"), (2, "Bob")], "Bob (uid {1}) and Bob (uid {2}) are reading this"),
         (
-            [(0, "root"), (1, "Bob")],
+            [(0, "Alice"), (1, "Bob")],
             "Bob (uid {1}) and you, in another window, are reading this",
         ),
-        ([(0, "a"), (0, "b")], "you are reading this in another window"),
+        ([(0, "Alice"), (0, "Alice")], "you are reading this in another window"),
+        ([(0, "Bob")], "Bob (uid {0}) is reading this"),
+        ([(1, "Alice")], "Alice (uid {1}) is reading this"),
     ],
 )
 async def test_a_reader_is_named_with_the_user_that_they_are(seen, said, qtbot, until):
@@ -146,7 +153,7 @@ async def test_a_row_that_somebody_reads_is_marked_and_told_to_screen_readers(
     cell = inbox.model.index(inbox.model.position(aid), Column.ARGUMENTS)
     repainted = []
     inbox.model.dataChanged.connect(lambda first, *_: repainted.append(first.row()))
-    bob("Bob", aid)
+    bob(inbox.colleagues._bridge.me().name, aid)
     inbox.colleagues.look()
     await until(lambda: cell.data(Role.READER) == "you, elsewhere", "the mark")
     assert repainted
@@ -160,8 +167,9 @@ async def test_a_row_that_somebody_reads_is_marked_and_told_to_screen_readers(
         ([(1, "")], "uid {1} is reading"),
         ([(1, "Bob\u202e")], "Bob\u27e6U+202E\u27e7 is reading"),
         ([(1, "Bob"), (2, "Bob")], "Bob and 1 other read"),
-        ([(0, "root"), (1, "Bob")], "Bob is reading"),
-        ([(0, "a"), (0, "b")], "you, elsewhere"),
+        ([(0, "Alice"), (1, "Bob")], "Bob is reading"),
+        ([(0, "Alice"), (0, "Alice")], "you, elsewhere"),
+        ([(0, "Bob")], "Bob is reading"),
     ],
 )
 async def test_a_mark_is_short_and_escaped(seen, mark, qtbot, until):

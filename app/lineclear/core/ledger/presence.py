@@ -38,6 +38,8 @@ _DRAFT = ".reading.tmp"
 _OURS = frozenset((READING, _DRAFT, LOCK))
 """All that stands in a watcher's folder."""
 _NAME = re.compile(r"[0-9a-f]{32}")
+NAME_MOST = 200
+"""Characters of the name that an operator goes by."""
 _MAX_BYTES = 4 << 10
 _MOST = 64
 """Colleagues of one source that are looked at."""
@@ -48,7 +50,7 @@ class Reading(Record):
 
     kind = "reading"
     v: Literal[1]
-    name: str = Field(max_length=200)
+    name: str = Field(max_length=NAME_MOST)
     """The operator's own word, untrusted."""
     call: str = Field(pattern="[0-9a-f]{32,64}")
 
@@ -83,7 +85,7 @@ class Presence:
             with contextlib.suppress(FileNotFoundError):
                 system.remove(self._folder, _DRAFT)
             with os.fdopen(system.create(self._folder, _DRAFT), "wb") as file:
-                file.write(Reading(v=1, name=name[:200], call=call).encode())
+                file.write(Reading(v=1, name=name[:NAME_MOST], call=call).encode())
                 system.set_mode(file.fileno(), self._mode)
             system.rename_over(self._folder, _DRAFT, READING)
 

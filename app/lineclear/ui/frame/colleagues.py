@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger._platform import folders
-from lineclear.core.ledger.presence import Reader
+from lineclear.core.ledger.presence import NAME_MOST, Reader
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
@@ -17,10 +17,6 @@ LOOK_MS = 2_000
 MARK_LIMIT = 14
 """Characters of a name in a row."""
 YOU = _("you, in another window,")
-
-
-def _is_me(one: Reader) -> bool:
-    return one.uid == folders.user_id()
 
 
 def named(one: Reader) -> str:
@@ -119,7 +115,7 @@ class Colleagues(QObject):
     def mark(self, row_id: str) -> str:
         """The same in a row of the table; whose name it is, is told where the call is read."""
         seen = self._readers.get(row_id, ())
-        others = [one for one in seen if not _is_me(one)]
+        others = [one for one in seen if not self._is_me(one)]
         if not others:
             return _("you, elsewhere") if seen else ""
         name = words.name(others[0].name, "", MARK_LIMIT) or named(others[0])
@@ -130,13 +126,18 @@ class Colleagues(QObject):
             )
         return _("{name} is reading").format(name=name)
 
+    def _is_me(self, one: Reader) -> bool:
+        """Whether it is the same user under the same name: several people may share an account."""
+        return one.uid == folders.user_id() and one.name == self._bridge.me().name[:NAME_MOST]
+
     def _names(self, row_id: str) -> list[str]:
-        """Who reads it, each once, others before this very user.
+        """Who reads it, each once, others before this very person.
 
         A name is its owner's own word, and whose it is the folder's owner: anybody may call
         themselves as they like, nobody can be of another uid.
         """
-        found = {named(one): None for one in self._readers.get(row_id, ()) if not _is_me(one)}
-        if any(_is_me(one) for one in self._readers.get(row_id, ())):
+        seen = self._readers.get(row_id, ())
+        found = {named(one): None for one in seen if not self._is_me(one)}
+        if any(map(self._is_me, seen)):
             found[YOU] = None
         return list(found)
