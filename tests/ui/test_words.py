@@ -11,6 +11,7 @@ from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
 from lineclear.core.inbox.rows import Resumed
 from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
 from lineclear.ui.deciding import offers, standing
@@ -524,13 +525,13 @@ def test_an_unknown_time_is_said_in_a_whole_sentence():
 
 # --- Who is meant ---------------------------------------------------------------------------------
 
-ME = Person(uid=1000, name="alice", host="desk")
+ALICE = Person(uid=1000, name="alice", host="desk")
 
 
 @pytest.mark.parametrize(
     "by, said",
     [
-        (ME, "you"),
+        (ALICE, "you"),
         (Person(uid=1000, name="alice", host="desk"), "you"),
         (Person(uid=1000, name="bob", host="desk"), "bob"),
         (Person(uid=1001, name="alice", host="desk"), "alice"),
@@ -540,4 +541,4 @@ ME = Person(uid=1000, name="alice", host="desk")
     ],
 )
 def test_only_the_same_user_of_this_machine_under_the_same_name_is_you(by, said):
-    assert words.person(by, ME) == said
+    assert words.person(by, ALICE) == said
