@@ -1,14 +1,30 @@
 """Budget totals: each run once, sums of what is reported, and never a made-up zero."""
 
+import contextlib
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lineclear import (
+    Action,
+    AgentExecutor,
+    Allow,
+    Budget,
+    ExecutionSuspended,
+    FileCheckpointHandler,
+    Finish,
+    Tool,
+    Turn,
+)
 from lineclear.core.checkpoints.model import Counters, Position, Usage
+from lineclear.core.checkpoints.starweaver import AgentExecutionNode
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.scan import scan_once
+from lineclear.core.inbox.settings import SourceSetting
 from lineclear.core.inbox.totals import Figure, Totals, newest, rows_by_run, totals
 from lineclear.core.ledger.state import State
+from tests.core.inbox.agents import watching
 
 
 def row(run: str, **said: Any) -> Row:
@@ -94,3 +110,51 @@ def test_lanes_of_one_agent_tell_of_one_run():
     folder = Path("/srv/bot")
     lanes = [replace(row("t"), store=folder / lane, run_folder=folder) for lane in "12"]
     assert totals(lanes).runs == 1
+
+
+async def test_what_a_run_has_used_never_goes_back_whichever_checkpoint_tells(source):
+    """One run, stopped at each boundary and at each call that waits: requests and checkpoints."""
+    store = source / "bot"
+
+    class Agent:
+        def plan(self, inputs, steps):
+            if len(steps) == 4:
+                return Turn(Finish("done"), tokens_in=1)
+            asked = Action("pay", {"amount": len(steps)})
+            return Turn([Action("fail", {}), asked], tokens_in=5, tokens_out=2)
+
+    def fail():
+        raise ValueError("no")
+
+    def executor():
+        return AgentExecutor(
+            Agent(),
+            {"pay": lambda amount: "paid", "fail": Tool(fail, asks=False)},
+            store=store,
+            approval=lambda call: Allow(),
+            budget=Budget(iterations=5),
+            checkpoints=FileCheckpointHandler(
+                store, suspend_at=AgentExecutionNode, suspend_for_approval=True
+            ),
+        )
+
+    seen, told_by = [], set()
+    output = None
+    while output is None:
+        async with executor() as agent:
+            with contextlib.suppress(ExecutionSuspended):
+                output = await (agent.resume() if seen else agent.invoke("x", run_id="R"))
+        found = scan_once(watching(source), (SourceSetting(path=source),))
+        rows = [row for row in found if not row.closed]
+        told_by |= {(row.tool, row.position is None) for row in rows}
+        if rows:
+            (one,) = rows
+            seen.append((one.counters, totals(rows)))
+    assert output == "done"
+    assert told_by == {("pay", True), (None, False)}
+    for counters, found in seen:
+        assert found.iterations.used == counters.iteration
+    for name in ("iteration", "tool_calls", "tokens"):
+        figures = [getattr(counters, name) or 0 for counters, _ in seen]
+        assert figures == sorted(figures)
+    assert seen[-1][0] == Counters(2, 4, 15)

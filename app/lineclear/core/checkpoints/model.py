@@ -52,13 +52,17 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What a checkpoint tells of tokens and limits; None where nothing is told."""
+    """What a checkpoint tells of what its run used, and of limits; None where nothing is told."""
 
     tokens: int | None
     usage: Usage
     limits: Counters = Counters()
     agent: str = ""
     """The name that its agent has for operators; "" where it is not told."""
+    iteration: int | None = None
+    """Rounds that have ended, as our agents count; a system may count one that began."""
+    tool_calls: int | None = None
+    """Calls that were let through; a system may count only those that succeeded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +202,15 @@ class Checkpoint:
         """Give it with the figures and the name that it says as one of ours, for one that is."""
         if self.ours is None:
             return self
-        counters = replace(self.counters, tokens=self.ours.tokens)
-        limits, usage = self.ours.limits, self.ours.usage
-        return replace(self, counters=counters, limits=limits, usage=usage, agent=self.ours.agent)
+        ours, counted = self.ours, self.counters
+        counters = Counters(
+            counted.iteration if ours.iteration is None else ours.iteration,
+            counted.tool_calls if ours.tool_calls is None else ours.tool_calls,
+            ours.tokens,
+        )
+        return replace(
+            self, counters=counters, limits=ours.limits, usage=ours.usage, agent=ours.agent
+        )
 
     def call_of(self, item: str) -> PendingCall | None:
         """Give the call that ITEM names; None where there is none."""

@@ -34,6 +34,8 @@ def reported(block: Json) -> Reported | None:
             _count(limits, "iteration"), _count(limits, "tool_calls"), _count(limits, "tokens")
         ),
         _name(block.get("agent")),
+        iteration=_count(block, "iteration"),
+        tool_calls=_count(block, "tool_calls"),
     )
 
 
