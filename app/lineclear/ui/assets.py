@@ -30,7 +30,7 @@ def read(name: str) -> bytes:
 
 
 def path(name: str) -> str:
-    """Give the path of a shipped file for Qt's style sheets; "" when it is no file on a disk."""
+    """Give the path of a shipped file or folder for Qt; "" when it is not on a disk."""
     found = _root().joinpath(*name.split("/"))
     return str(found.resolve()) if isinstance(found, Path) else ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QDir, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QIcon, QPainter, QPalette, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
@@ -26,6 +26,8 @@ ROW_HEIGHT = 28
 BAR_HEIGHT = 56
 GLYPH = 14
 HIGH_CONTRAST = "high-contrast"
+PICTURES = "pictures"
+"""What stands before the name of a shipped picture where Qt looks for the file itself."""
 
 
 def has_own_theme(app: QApplication) -> bool:
@@ -232,7 +234,9 @@ def app_icon() -> QIcon:
 
 
 def _picture(name: str) -> str:
-    return assets.path(f"icons/{name}.svg").replace("\\", "/").replace('"', "")
+    """Name a picture as a style sheet may, whatever the folder is called that it lies in."""
+    QDir.setSearchPaths(PICTURES, [assets.path("icons")])
+    return f"{PICTURES}:{name}.svg"
 
 
 def stylesheet(t: Tokens) -> str:
