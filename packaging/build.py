@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -47,14 +49,42 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def build(options: argparse.Namespace) -> int:
+    """Build; the exit code: 1, after a sentence, where a program or a file stopped it."""
+    # Only now: it needs what the virtual environment holds.
+    from building import release  # noqa: PLC0415
+
+    try:
+        return release.build(options)
+    except subprocess.CalledProcessError as failed:
+        # What it printed stands above, unless it was read.
+        told = f"{failed.stdout or ''}{failed.stderr or ''}".strip()
+        if told:
+            print(told, file=sys.stderr)
+        end = (
+            f"exit code {failed.returncode}"
+            if failed.returncode >= 0
+            else f"signal {-failed.returncode}"
+        )
+        dev.say(f"The build stopped: {shlex.join(failed.cmd)} ended with {end}.")
+    except subprocess.TimeoutExpired as late:
+        dev.say(
+            f"The build stopped: {shlex.join(late.cmd)} did not end in {late.timeout:g} seconds."
+        )
+    except OSError as error:
+        named = "" if error.filename is None else f"{error.filename}: "
+        dev.say(f"The build stopped: {named}{error.strerror or error}.")
+    except KeyboardInterrupt:
+        dev.say("The build stopped.")
+        return 130
+    return 1
+
+
 def main(argv: list[str]) -> int:
     """Set up, then build in the virtual environment; the exit code."""
     options = parse(argv)
     if os.environ.get(IN_VENV) == "1":
-        # Only now: it needs what the virtual environment holds.
-        from building import release  # noqa: PLC0415
-
-        return release.build(options)
+        return build(options)
     try:
         env = dev.set_up(desktop=True, system_packages=not options.no_system_packages)
         again = [dev.program("python"), str(Path(__file__).resolve()), *argv]
