@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import dev
@@ -16,7 +17,20 @@ from building import windows as windows_installer
 from building.report import Report
 
 
-def freeze(output: Path, work: Path, icons: Path) -> Path:
+def unpack_metadata(wheel: Path, work: Path) -> Path:
+    """Unpack into WORK what a wheel says of its program; the folder `NAME-VERSION.dist-info`."""
+    target = work / "metadata"
+    shutil.rmtree(target, ignore_errors=True)
+    with zipfile.ZipFile(wheel) as packed:
+        told = [name for name in packed.namelist() if ".dist-info/" in name]
+        # These two are for an installer.
+        told = [name for name in told if Path(name).name not in ("RECORD", "WHEEL")]
+        packed.extractall(target, told)
+    (folder,) = target.iterdir()
+    return folder
+
+
+def freeze(output: Path, work: Path, icons: Path, wheel: Path) -> Path:
     """Make the folder of the two programs; its path."""
     bundle = output / identity.NAME
     shutil.rmtree(bundle, ignore_errors=True)
@@ -27,6 +41,7 @@ def freeze(output: Path, work: Path, icons: Path) -> Path:
     ]
     epoch = str(identity.changed_at())
     environment = {**os.environ, "LINECLEAR_ICONS": str(icons), "SOURCE_DATE_EPOCH": epoch}
+    environment["LINECLEAR_METADATA"] = str(unpack_metadata(wheel, work))
     environment["PYTHONHASHSEED"] = "1"
     subprocess.run(command, cwd=dev.ROOT, env=environment, check=True)
     strip_python(bundle)
@@ -79,9 +94,10 @@ def build(options: argparse.Namespace) -> int:
     dev.say("icons ...")
     icons.make(drawn)
     dev.say("wheel and source distribution ...")
-    report.files += make_distributions(output)
+    wheel, source = make_distributions(output)
+    report.files += [wheel, source]
     dev.say("the frozen programs ...")
-    bundle = freeze(output, work, drawn)
+    bundle = freeze(output, work, drawn, wheel)
     report.figures["unpacked_bytes"] = trial.folder_bytes(bundle)
     dev.say("packages ...")
     packages, missing = make_packages(output, work, bundle, drawn)
