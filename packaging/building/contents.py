@@ -15,7 +15,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from building import identity
+from building import identity, owners
 
 EXTRA = "gui"
 _LICENCE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|authors)[^/]*$", re.IGNORECASE)
@@ -24,6 +24,8 @@ QT_LICENCES = (
     Path("/usr/share/common-licenses/LGPL-3"),
     Path("/usr/share/common-licenses/GPL-3"),
 )
+ICU_LICENCE = identity.ROOT / "packaging" / "licences" / "ICU"
+"""As ICU 72.1 ships it, with those of its data; the packages of Qt that bring ICU ship none."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,10 @@ class SystemLibrary:
     file: Path
     package: str
     version: str
+
+    def copyright_file(self) -> Path:
+        """What Debian wants to be known of the package's licences."""
+        return Path("/usr/share/doc") / self.package / "copyright"
 
 
 def distributions() -> list[metadata.Distribution]:
@@ -125,11 +131,14 @@ def copy_licences(bundle: Path) -> None:
         if text.is_file():
             (target / QT).mkdir(parents=True, exist_ok=True)
             shutil.copyfile(text, target / QT / text.name)
-    for package in sorted({library.package for library in system_libraries(bundle)}):
-        told = Path("/usr/share/doc") / package / "copyright"
+    if owners.icu_version(bundle):
+        (target / "ICU").mkdir(parents=True)
+        shutil.copyfile(ICU_LICENCE, target / "ICU" / "LICENSE")
+    for library in system_libraries(bundle):
+        told = library.copyright_file()
         if told.is_file():
-            (target / package).mkdir(parents=True)
-            shutil.copyfile(told, target / package / "copyright")
+            (target / library.package).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(told, target / library.package / "copyright")
 
 
 def python_version() -> str:

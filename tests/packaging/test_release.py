@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import zstandard
+from PyInstaller.archive.readers import CArchiveReader
 
 from tests.packaging.conftest import BUILD_S, ROOT, Release
 
@@ -130,19 +132,88 @@ def test_the_bill_names_what_is_in_the_bundle_with_its_licence(bill):
     assert parts["Qt"]["version"].startswith("6.")
 
 
-def test_every_library_is_on_the_bill_or_part_of_what_is(release, bill):
-    listed = {part["name"] for part in bill["components"]}
-    # They are files of PySide6, shiboken6 and CPython, which are on it.
-    of_parts = re.compile(r"libQt6|libicu|libpyside6|libshiboken6|libpython3")
+def test_every_program_and_library_belongs_to_one_part_of_the_bill(release, bill):
+    places = [
+        place["location"]
+        for part in bill["components"]
+        for place in part.get("evidence", {}).get("occurrences", [])
+    ]
     inside = {
-        path.name
-        for path in (release.bundle / "_internal").glob("*.so*")
-        if not path.is_symlink() and not of_parts.match(path.name)
+        path.relative_to(release.bundle).as_posix() for path in programs_files(release.bundle)
     }
-    if Path("/etc/debian_version").exists():
-        python_built_elsewhere = {"libcrypto.so.3", "libssl.so.3", "libsqlite3.so.0"}
-        assert inside - listed - python_built_elsewhere == set()
-    assert len(inside) > 10
+    assert set(places) == inside
+    assert len(places) == len(inside) > 100
+    where = {place.rpartition("/")[2]: place for place in places}
+    (icu,) = (part for part in bill["components"] if part["name"] == "ICU")
+    assert icu["licenses"] == [{"license": {"id": "Unicode-DFS-2016"}}]
+    major = icu["version"].partition(".")[0]
+    assert {place["location"] for place in icu["evidence"]["occurrences"]} == {
+        where[f"libicu{name}.so.{major}"] for name in ("data", "i18n", "uc")
+    }
+
+
+def test_every_part_of_the_bill_says_something_of_its_licence(bill):
+    assert [part["name"] for part in bill["components"] if not part.get("licenses")] == []
+
+
+@pytest.mark.skipif(not Path("/etc/debian_version").exists(), reason="reads Debian's files")
+def test_a_library_of_debian_has_the_licences_that_its_package_names(bill):
+    parts = {part["name"]: part for part in bill["components"]}
+    assert parts["libz.so.1"]["licenses"] == [{"license": {"id": "Zlib"}}]
+    # Its copyright file is in no format.
+    assert parts["libX11.so.6"]["licenses"] == [{"license": {"name": "NOASSERTION"}}]
+
+
+# --- What must not be in it ---
+
+
+def code_of(program: Path) -> Iterator[bytes]:
+    """The modules that a frozen program holds packed."""
+    reader = CArchiveReader(str(program))
+    for name, entry in reader.toc.items():
+        if entry[4] == "z":
+            packed = reader.open_embedded_archive(name)
+            for module in packed.toc:
+                yield packed.extract(module, raw=True) or b""
+        else:
+            yield reader.extract(name)
+
+
+def unpacked(path: Path) -> Iterator[bytes]:
+    """What a file says, and what is packed in it."""
+    yield path.read_bytes()
+    if path.suffix in (".whl", ".zip"):
+        with zipfile.ZipFile(path) as packed:
+            yield from (packed.read(name) for name in packed.namelist())
+    elif path.name.endswith(".tar.gz"):
+        with tarfile.open(path) as tar:
+            for member in tar:
+                stream = tar.extractfile(member)
+                yield stream.read() if stream is not None else member.linkname.encode()
+    elif path.name in ("lineclear", "lineclear-inbox"):
+        yield from code_of(path)
+
+
+def test_nothing_that_is_published_names_the_folder_where_it_was_built(release):
+    # The package and the archive hold what the bundle does.
+    files = [path for path in release.bundle.rglob("*") if path.is_file()]
+    files += [release.folder / name for name in release.report["files"]]
+    named = re.compile(
+        rb"(?<![\w.-])(?:%s)/" % b"|".join(re.escape(bytes(one)) for one in places())
+    )
+    found = {
+        str(path.relative_to(release.folder))
+        for path in files
+        if any(named.search(content) for content in unpacked(path))
+    }
+    assert found == set()
+    notes = {"RECORD", "direct_url.json", "INSTALLER", "REQUESTED"}
+    assert [path for path in files if path.name in notes] == []
+
+
+def places() -> list[Path]:
+    """The folders of this checkout and of its Python packages, as they are and as they resolve."""
+    return sorted({ROOT, ROOT.resolve(), Path(sys.prefix), Path(sys.prefix).resolve()})
 
 
 def test_the_licences_of_others_are_in_the_bundle(release):
@@ -155,6 +226,8 @@ def test_the_licences_of_others_are_in_the_bundle(release):
     assert "CPython" in present
     qt = release.bundle / "licenses" / "PySide6_Essentials"
     assert "GNU LESSER GENERAL PUBLIC LICENSE" in (qt / "LGPL-3").read_text()
+    icu = release.bundle / "licenses" / "ICU" / "LICENSE"
+    assert icu.read_text(encoding="utf-8").startswith("UNICODE, INC. LICENSE AGREEMENT")
 
 
 # --- The bundle and its archive ---
