@@ -89,6 +89,8 @@ def build(options: argparse.Namespace) -> int:
     """Build everything; the exit code."""
     output, work = options.output.resolve(), options.work.resolve()
     output.mkdir(parents=True, exist_ok=True)
+    # One moment for all that is made, though a commit may come meanwhile.
+    os.environ["SOURCE_DATE_EPOCH"] = str(identity.changed_at())
     report = Report()
     drawn = work / "icons"
     dev.say("icons ...")
