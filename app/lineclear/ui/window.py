@@ -175,12 +175,13 @@ class MainWindow(QMainWindow):
             loss=self._leaving.told,
             parent=self,
         )
-        box.addWidget(self.closing.tray)
-        box.addWidget(self.closing.end)
-        box.addWidget(self.desk.strip)
-        box.addWidget(self.history.strip)
-        box.addWidget(self.returning.strip)
-        box.addWidget(self.own_view.strip)
+        self.open_words = OpenWords(self.flow, self.status)
+        calm = (self.desk.strip, self.history.strip, self.open_words.strip)
+        for strip in calm:
+            strip.calm, strip.meanwhile = self._calm, partial(self.status.stand_in, strip)
+        ours = (self.closing.tray, self.closing.end, self.returning.strip, self.own_view.strip)
+        for strip in (*ours, *calm):
+            box.addWidget(strip)
         box.addWidget(self.top)
         box.addWidget(separator())
         self.overview = Overview(
@@ -228,10 +229,6 @@ class MainWindow(QMainWindow):
         self._bridge.settings_changed.connect(
             lambda settings: self.actions_table.use_letters(on=settings.letters)
         )
-        self.open_words = OpenWords(self.flow, self.status)
-        for strip in (self.desk.strip, self.history.strip):
-            strip.calm = self._calm
-            strip.meanwhile = partial(self.status.stand_in, strip)
         self.returning.wanted.connect(self.go.returned)
         self.closing.hide.connect(self.hide)
         self.closing.quit.connect(self.quit)
@@ -455,6 +452,7 @@ class MainWindow(QMainWindow):
         if not self._ending:
             self._ending = True
             self.own_view.kept.finish()
+            self.flow.standing.finish()
             self._keys.stop()
             self.together.close()
             self.tray.end()

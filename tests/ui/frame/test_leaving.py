@@ -82,7 +82,7 @@ async def test_a_burst_that_was_stopped_loses_nothing(inbox, source, until, ende
     assert ended == [True]
 
 
-async def test_a_standing_denial_that_ends_with_the_window_is_said(inbox, source, until, ended):
+async def test_a_standing_denial_that_rests_without_a_window_is_said(inbox, source, until, ended):
     shown = ask_for(source).shown
     await select(inbox, until, shown.aid)
     await ready(inbox, until, Act.DENY)
@@ -91,11 +91,11 @@ async def test_a_standing_denial_that_ends_with_the_window_is_said(inbox, source
     inbox.pane.editor.lasting.setChecked(True)
     press(inbox, Qt.Key.Key_Return, CTRL)
     await until(inbox.flow.standing.listed, "the standing word")
-    told = "A denial of yours still stands and ends with the window."
+    told = "A denial of yours rests while no window is open: what its run asks waits."
     inbox.quit()
     assert ended == []
     line = says(inbox, "sentence") if inbox.flow.view.row else inbox.status.totals.text()
-    assert line == f"{told} Quit again to drop it."
+    assert line == f"{told} Quit again to close the window."
     inbox.quit()
     assert ended == [True]
 

@@ -86,11 +86,14 @@ async def test_what_is_over_is_forgotten_and_what_is_away_is_kept(started, monke
 
 async def test_it_is_written_soon_and_not_for_each_row_that_is_read(started, until, monkeypatch):
     monkeypatch.setattr(kept_state, "SOON_MS", 50)
-    written = []
+    written: list[object] = []
     save = operator_state.save
-    monkeypatch.setattr(
-        operator_state, "save", lambda *args: (written.append(args[0]), save(*args))
-    )
+
+    def counted_save(*args):
+        written.append(args[0])
+        save(*args)
+
+    monkeypatch.setattr(operator_state, "save", counted_save)
     window = started()
     window.model.apply(Diff(added=(a_row(1), a_row(2))))
     window.model.mark_seen(row_id(1))

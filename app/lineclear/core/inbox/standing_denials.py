@@ -1,19 +1,21 @@
 """Denying what a run goes on to ask: an operator's own word for some minutes, listed and revocable.
 
-It stands in one window's memory only: when that window ends, calls wait for a person again.
+While no window of the operator is open, calls wait for a person.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.clock import CLOCK_SKEW_S
 from lineclear.core.ledger.state import State
 
 LASTS = timedelta(minutes=15)
+_SKEW = timedelta(seconds=CLOCK_SKEW_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,24 @@ class StandingDenial:
     start_ticks: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """How far a word is."""
+
+    before: frozenset[str]
+    """Calls that waited when it was given: they stay for a person."""
+    met: int
+    """How many calls it met so far."""
+
+
 @dataclass(slots=True)
 class StandingDenials:
     """The words that stand, each with the calls that it met."""
 
     _standing: dict[StandingDenial, set[str]] = field(default_factory=dict)
     _before: dict[StandingDenial, frozenset[str]] = field(default_factory=dict)
+    _met_before: dict[StandingDenial, int] = field(default_factory=dict)
+    """How many calls it met before this window took it up."""
 
     def add(
         self, row: Row, reason: str, now: datetime, waiting: Collection[str] = ()
@@ -60,20 +74,34 @@ class StandingDenials:
         self._before[added] = frozenset((row.id, *waiting))
         return added
 
+    def go_on(self, words: Mapping[StandingDenial, Stand]) -> None:
+        """Take up words that another window was told."""
+        for one, stand in words.items():
+            self._standing[one] = set()
+            self._before[one], self._met_before[one] = stand.before, stand.met
+
+    def stands(self, now: datetime) -> dict[StandingDenial, Stand]:
+        """Give the words that hold, and how far they are."""
+        return {one: Stand(self._before[one], self.met(one)) for one in self.active(now)}
+
     def revoke(self, one: StandingDenial) -> None:
         """Let the run's calls wait for a person again."""
-        self._standing.pop(one, None)
-        self._before.pop(one, None)
+        for known in (self._standing, self._before, self._met_before):
+            known.pop(one, None)
 
     def active(self, now: datetime) -> tuple[StandingDenial, ...]:
-        """Give those that still hold, oldest first; the others are forgotten."""
-        for old in [one for one in self._standing if one.until <= now]:
+        """Give those that still hold, oldest first; the others are forgotten.
+
+        One that would be given only later is over too: the clock was put back.
+        """
+        over = [one for one in self._standing if not one.until - LASTS - _SKEW <= now < one.until]
+        for old in over:
             self.revoke(old)
         return tuple(self._standing)
 
     def met(self, one: StandingDenial) -> int:
         """How many calls it met so far."""
-        return len(self._standing.get(one, ()))
+        return self._met_before.get(one, 0) + len(self._standing.get(one, ()))
 
     def meeting(self, rows: Iterable[Row], now: datetime) -> list[tuple[Row, StandingDenial]]:
         """Give the waiting calls of ROWS that are to be denied, each once, and by which word."""

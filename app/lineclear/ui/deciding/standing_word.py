@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -12,8 +14,10 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.sight import Sight
+from lineclear.core.inbox.kept_denials import KeptDenials
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
+from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted
 from lineclear.ui import words
@@ -47,14 +51,25 @@ class StandingWord(QObject):
         self._tasks = tasks
         self._now = now
         self._words = StandingDenials()
+        self._kept = KeptDenials(bridge.me())
+        self._unwritten = False
+        self._writing = False
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_MS)
         self._timer.timeout.connect(self._look)
+        found = self._kept.take_up([one.path for one in bridge.settings.sources], read_now())
+        self._words.go_on(found.words)
+        self.said = " ".join(found.said)
+        """What has to be said of words that do not go on, or ""."""
+        self._listed = self._words.stands(self._now())
+        if self._listed:
+            self._timer.start()
 
     def add(self, row: Row, reason: str, waiting: list[str]) -> None:
         """Deny with REASON what ROW's run asks from now on; those WAITING stay for a person."""
         self._words.add(row, reason, self._now(), waiting)
         self._timer.start()
+        self._keep()
         self.changed.emit()
 
     def revoke(self, word: object) -> None:
@@ -69,7 +84,37 @@ class StandingWord(QObject):
         for row, word in met:
             self._tasks.start(self._deny(row, word), name=_("deny what a run goes on to ask"))
         if met:
+            self._keep()
             self.changed.emit()
+
+    # --- Over the end of the window -------------------------------------------------------------
+
+    def _keep(self) -> None:
+        stands = self._words.stands(self._now())
+        if stands == self._listed:
+            return
+        self._listed = stands
+        self._unwritten = True
+        if not self._writing:
+            self._writing = True
+            self._tasks.start(self._write(), name=_("keep what you denied for some minutes"))
+
+    async def _write(self) -> None:
+        try:
+            while self._unwritten:
+                self._unwritten = False
+                await self._tasks.in_thread(partial(self._kept.keep, self._listed, read_now()))
+        except LineclearError as why:
+            self.failed.emit(why.sentence)
+        finally:
+            self._writing = False
+
+    def finish(self) -> None:
+        """The window ends; the words go on in the next one, until their time is over."""
+        with contextlib.suppress(LineclearError):
+            self._kept.keep(self._words.stands(self._now()), read_now())
+
+    # --- Denying --------------------------------------------------------------------------------
 
     async def _deny(self, row: Row, word: StandingDenial) -> None:
         # Nobody looked at this one.
@@ -88,6 +133,7 @@ class StandingWord(QObject):
     def _look(self) -> None:
         if not self._words.active(self._now()):
             self._timer.stop()
+        self._keep()
         self.changed.emit()
 
     def told(self) -> str:

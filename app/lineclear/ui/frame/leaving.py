@@ -1,10 +1,10 @@
-"""What an operator loses when the program ends: words not written yet, and words that stand."""
+"""What an operator loses when the program ends: words not written yet; and which words rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from lineclear.language import counted
+from lineclear.language import _, counted
 from lineclear.ui.burst.opening import Together
 from lineclear.ui.deciding.flow import DecisionFlow
 
@@ -18,12 +18,14 @@ class Leaving:
         self._together = together
         self._say = say
         self._told: frozenset[object] = frozenset()
+        self._unwritten = 0
 
     def told(self) -> str:
         """What would be lost now, "" for nothing; from now on that counts as said."""
         unwritten = self._flow.holding.open_words() | self._together.open_words()
         standing = frozenset(word for word, _told in self._flow.standing.listed())
         self._told = unwritten | standing
+        self._unwritten = len(unwritten)
         parts = []
         if unwritten:
             parts.append(
@@ -36,8 +38,8 @@ class Leaving:
         if standing:
             parts.append(
                 counted(
-                    "A denial of yours still stands and ends with the window.",
-                    "{n} denials of yours still stand and end with the window.",
+                    "A denial of yours rests while no window is open: what its run asks waits.",
+                    "{n} denials of yours rest while no window is open: what their runs ask waits.",
                     len(standing),
                 )
             )
@@ -49,7 +51,9 @@ class Leaving:
         lost = self.told()
         if self._told <= before:
             return False
-        again = counted("Quit again to drop it.", "Quit again to drop them.", len(self._told))
+        again = _("Quit again to close the window.")
+        if self._unwritten:
+            again = counted("Quit again to drop it.", "Quit again to drop them.", self._unwritten)
         say = self._say if self._flow.view.row is None else self._flow.hint
         say(f"{lost} {again}")
         return True

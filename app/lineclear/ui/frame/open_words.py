@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QMenu
 
 from lineclear.language import _
 from lineclear.ui.deciding.flow import DecisionFlow
-from lineclear.ui.frame.bars import StatusLine
+from lineclear.ui.frame.bars import StatusLine, Strip
 
 
 class OpenWords(QObject):
@@ -21,9 +21,34 @@ class OpenWords(QObject):
         status.words_wanted.connect(self.list_standing)
         flow.holding.changed.connect(self._show)
         flow.standing.changed.connect(self._show)
+        self._from_before = flow.standing.told()
+        self.strip = Strip(
+            self._begins(),
+            "standingWords",
+            ("standingWordsList", _("List\u2026"), self.list_standing),
+            ("standingWordsOk", _("OK"), self._seen),
+        )
+        """What goes on from a window that was open before, at the start."""
+        self.strip.button("standingWordsList").setVisible(bool(self._from_before))
+        self.strip.setVisible(bool(self.strip.label.text()))
+        self._show()
+
+    def _begins(self) -> str:
+        goes_on = _("Your denial from before goes on. {told}.").format(told=self._from_before)
+        return " ".join(
+            filter(None, (goes_on if self._from_before else "", self._flow.standing.said))
+        )
+
+    def _seen(self) -> None:
+        self.strip.hide()
 
     def _show(self) -> None:
-        self._status.show_words(self._flow.holding.told(), self._flow.standing.told())
+        standing = self._flow.standing.told()
+        self._status.show_words(self._flow.holding.told(), standing)
+        if self._from_before and not standing:
+            # What the strip tells of is over.
+            self._from_before = ""
+            self.strip.tell(self._flow.standing.said)
 
     def list_standing(self) -> None:
         """List the standing denials above the status line."""
