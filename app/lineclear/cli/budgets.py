@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lineclear.cli import wording
-from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
@@ -40,7 +39,7 @@ def row_words(row: Row) -> str:
 def _figures(found: Totals, rows: Sequence[Row]) -> str:
     why = _UNREAD if any(row.partly_read for row in rows) else "not reported"
     parts = [
-        _figure(_counted_by(rows), found.iterations, why),
+        _figure(_counted_by(found.units), found.iterations, why),
         _figure("tool calls", found.tool_calls, why),
         _figure("tokens", found.tokens, why, _kinds(found)),
     ]
@@ -51,8 +50,12 @@ def _figure(name: str, figure: Figure, why: str, more: str = "") -> str:
     """Give one counter; WHY says of what is missing why it is."""
     if figure.used is None:
         return f"{name} {why}"
-    said = wording.budget(name, figure.used, figure.limit)
+    said = wording.budget(name, figure.used, figure.whole_limit)
     notes = [more] if more else []
+    if figure.limit is not None and figure.whole_limit is None:
+        notes.append(
+            f"{wording.budget('runs', figure.limited, None)} of them limited to {figure.limit}"
+        )
     if figure.silent:
         notes.append(f"{wording.budget('runs', figure.silent, None)} {why}")
     return f"{said} ({'; '.join(notes)})" if notes else said
@@ -79,14 +82,8 @@ def _of_runs(figure: Figure, found: Totals) -> str:
     return f" of {wording.budget('runs', found.runs - figure.silent, None)}"
 
 
-def _counted_by(rows: Iterable[Row]) -> str:
+def _counted_by(names: Sequence[str]) -> str:
     """Name what these runs count in: iterations, turns or steps, by their systems."""
-    names = sorted({_counts(row) for row in rows if row.counters.iteration is not None})
     if len(names) < 2:
         return names[0] if names else "iterations"
     return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _counts(row: Row) -> str:
-    system = FORMATS.get(row.system)
-    return "iterations" if system is None else system.counts

@@ -129,7 +129,7 @@ def test_its_call_is_found_shown_decided_and_resumed(source: Path, tmp_path: Pat
     printed = row_json(row)
     assert (printed["iteration"], printed["tool_calls"], printed["tokens"]) == (2, None, 7)
     assert printed["usage"] == {"in": 3, "out": 4, "cache": None}
-    assert totals([row]).iterations == Figure(2, 5, 0)
+    assert totals([row]).iterations == Figure(2, told=1, limit=5, limited=1)
     detail = read_detail(row)
     verdict = Verdict("deny", reason="bedtime")
     decide(detail, verdict, Origin.CLICK, settings)

@@ -1,6 +1,7 @@
 """Budget totals: each run once, sums of what is reported, and never a made-up zero."""
 
 import contextlib
+import random
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +23,7 @@ from lineclear.core.checkpoints.starweaver import AgentExecutionNode
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import SourceSetting
-from lineclear.core.inbox.totals import Figure, Totals, newest, rows_by_run, totals
+from lineclear.core.inbox.totals import Figure, RunTotals, Totals, newest, rows_by_run, totals
 from lineclear.core.ledger.state import State
 from tests.core.inbox.agents import watching
 
@@ -40,7 +41,7 @@ def test_nothing_is_no_zero():
     assert totals([]) == Totals()
     found = totals([row("a"), row("b")])
     assert (found.rows, found.runs) == (2, 2)
-    assert found.tokens == Figure(used=None, limit=None, silent=2)
+    assert found.tokens == Figure(silent=2)
 
 
 def test_a_run_counts_once_by_its_newest_checkpoint():
@@ -52,13 +53,45 @@ def test_a_run_counts_once_by_its_newest_checkpoint():
         ]
     )
     assert (found.rows, found.runs) == (3, 2)
-    assert found.iterations == Figure(5, 10, 1)
+    assert found.iterations == Figure(5, told=1, silent=1, limit=10, limited=1)
+    assert found.iterations.whole_limit == 10
     # One of two has no limit: there is none for both together.
-    assert found.tool_calls == Figure(8, None, 0)
+    assert found.tool_calls == Figure(8, told=2, limit=20, limited=1)
+    assert found.tool_calls.whole_limit is None
     # What the newest does not report is not made up of an older one.
-    assert found.tokens == Figure(50, None, 1)
-    assert found.tokens_in == Figure(40, None, 1)
-    assert found.cache == Figure(None, None, 2)
+    assert found.tokens == Figure(50, told=1, silent=1)
+    assert found.tokens_in == Figure(40, told=1, silent=1)
+    assert found.cache == Figure(silent=2)
+
+
+def test_what_runs_count_is_named_by_those_that_report_it():
+    silent = replace(row("c"), system="starweaver")
+    found = totals([row("a", counters=Counters(5, 2, None)), row("b"), silent])
+    assert found.units == ("turns",)
+    counting = replace(silent, run="d", counters=Counters(1, None, None))
+    assert totals([row("a", counters=Counters(5)), counting]).units == ("steps", "turns")
+    assert totals([silent]).units == ()
+
+
+def test_rows_that_come_and_go_add_up_to_those_that_are_there():
+    chance = random.Random(3)
+    running = RunTotals()
+    known: dict[str, Row] = {}
+    for number in range(400):
+        if known and chance.random() < 0.45:
+            running.remove(known.pop(chance.choice(sorted(known))))
+        else:
+            counters = chance.choice([Counters(), Counters(1, chance.randrange(9), None)])
+            limits = chance.choice([Counters(), Counters(None, 20, None)])
+            system = chance.choice(["a3s", "lineclear"])
+            one = row(f"r{number % 5}", counters=counters, limits=limits)
+            one = known[str(number)] = replace(one, id=str(number), system=system)
+            running.add(one)
+        if chance.random() < 0.3:
+            assert running.totals() == totals(known.values())
+    for one in known.values():
+        running.remove(one)
+    assert running.totals() == Totals()
 
 
 def test_all_figures_of_a_run_are_of_one_checkpoint():

@@ -5,10 +5,14 @@ A run's counters are totals already, so each run counts once: by the newest of i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
+from lineclear.core.checkpoints.model import Usage
+from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.inbox.rows import Row
 
 RunKey = tuple[Path, str, str]
@@ -21,10 +25,19 @@ class Figure:
 
     used: int | None = None
     """Sum over the runs that report it; None: nobody does."""
-    limit: int | None = None
-    """Sum of the limits; None unless every run that reports the counter has one."""
+    told: int = 0
+    """Runs that report it."""
     silent: int = 0
-    """Runs that do not report it."""
+    """Runs that do not."""
+    limit: int | None = None
+    """Sum of the limits that are known, of runs that report the counter; None: there is none."""
+    limited: int = 0
+    """Runs of which it is the sum."""
+
+    @property
+    def whole_limit(self) -> int | None:
+        """The limit of all that is used; None unless every run that reports it has one."""
+        return self.limit if self.limited == self.told else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +54,113 @@ class Totals:
     tokens_in: Figure = Figure()
     tokens_out: Figure = Figure()
     cache: Figure = Figure()
+    units: tuple[str, ...] = ()
+    """What those iterations are called by the systems that report some, each name once."""
 
 
 def totals(rows: Iterable[Row]) -> Totals:
     """Add up the runs of ROWS, each by its newest checkpoint among them."""
-    parted = rows_by_run(rows).values()
-    every = [newest(of_run) for of_run in parted]
-    return Totals(
-        rows=sum(map(len, parted)),
-        runs=len(every),
-        iterations=_figure(every, lambda r: r.counters.iteration, lambda r: r.limits.iteration),
-        tool_calls=_figure(every, lambda r: r.counters.tool_calls, lambda r: r.limits.tool_calls),
-        tokens=_figure(every, lambda r: r.counters.tokens, lambda r: r.limits.tokens),
-        tokens_in=_figure(every, lambda r: r.usage.tokens_in if r.usage else None),
-        tokens_out=_figure(every, lambda r: r.usage.tokens_out if r.usage else None),
-        cache=_figure(every, lambda r: r.usage.cache if r.usage else None),
+    found = RunTotals()
+    parted = rows_by_run(rows)
+    for of_run in parted.values():
+        found.add(newest(of_run))
+    return replace(found.totals(), rows=sum(map(len, parted.values())))
+
+
+class RunTotals:
+    """The totals of rows that come and go: only the runs that changed are added up anew."""
+
+    def __init__(self) -> None:
+        self._runs: dict[RunKey, dict[str, Row]] = {}
+        self._figures: dict[RunKey, _Reported] = {}
+        """What each run reports, as it is added up."""
+        self._changed: set[RunKey] = set()
+        self._rows = 0
+        self._sums = [_Sum() for _ in _COUNTED]
+        self._units: Counter[str] = Counter()
+
+    def add(self, row: Row) -> None:
+        """Count a row."""
+        run = row.run_key
+        self._runs.setdefault(run, {})[row.id] = row
+        self._rows += 1
+        self._changed.add(run)
+
+    def remove(self, row: Row) -> None:
+        """Count a row no longer, as it was when it was added."""
+        run = row.run_key
+        del self._runs[run][row.id]
+        self._rows -= 1
+        self._changed.add(run)
+
+    def totals(self) -> Totals:
+        """Add up; costs what changed since it was last asked."""
+        for run in self._changed:
+            before = self._figures.pop(run, None)
+            if before is not None:
+                self._enter(before, -1)
+            rows = self._runs[run]
+            if rows:
+                self._figures[run] = now = _reported(newest(rows.values()))
+                self._enter(now, 1)
+            else:
+                del self._runs[run]
+        self._changed.clear()
+        runs = len(self._figures)
+        units = tuple(sorted(unit for unit, often in self._units.items() if often))
+        told = (one.figure(runs) for one in self._sums)
+        return Totals(self._rows, runs, units=units, **dict(zip(_COUNTED, told, strict=True)))
+
+    def _enter(self, reported: _Reported, sign: int) -> None:
+        unit, figures = reported
+        for total, (used, limit) in zip(self._sums, figures, strict=True):
+            total.enter(used, limit, sign)
+        if figures[0][0] is not None:
+            self._units[unit] += sign
+
+
+_Reported = tuple[str, tuple[tuple[int | None, int | None], ...]]
+"""What a run counts as it goes on, and of each counter what is used and the limit."""
+_COUNTED: Final = ("iterations", "tool_calls", "tokens", "tokens_in", "tokens_out", "cache")
+
+
+def _reported(row: Row) -> _Reported:
+    used, limits, usage = row.counters, row.limits, row.usage or Usage()
+    return counted(row.system), (
+        (used.iteration, limits.iteration),
+        (used.tool_calls, limits.tool_calls),
+        (used.tokens, limits.tokens),
+        (usage.tokens_in, None),
+        (usage.tokens_out, None),
+        (usage.cache, None),
     )
+
+
+class _Sum:
+    """One counter, as runs come and go."""
+
+    __slots__ = ("limit", "limited", "told", "used")
+
+    def __init__(self) -> None:
+        self.used = self.told = self.limit = self.limited = 0
+
+    def enter(self, used: int | None, limit: int | None, sign: int) -> None:
+        if used is None:
+            return
+        self.used += sign * used
+        self.told += sign
+        if limit is not None:
+            self.limit += sign * limit
+            self.limited += sign
+
+    def figure(self, runs: int) -> Figure:
+        return Figure(
+            self.used if self.told else None,
+            self.told,
+            runs - self.told,
+            self.limit if self.limited else None,
+            self.limited,
+        )
 
 
 def rows_by_run(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
@@ -88,24 +192,3 @@ def _order(row: Row) -> tuple[float, ...]:
     time = None if at is None else at.timestamp()
     told = (step, written, used.tool_calls, used.tokens, time, row.seq)
     return tuple(-1 if one is None else one for one in told)
-
-
-def _figure(
-    runs: Iterable[Row],
-    used: Callable[[Row], int | None],
-    limit: Callable[[Row], int | None] = lambda _: None,
-) -> Figure:
-    sums: list[int] = []
-    limits: list[int | None] = []
-    silent = 0
-    for row in runs:
-        figure = used(row)
-        if figure is None:
-            silent += 1
-            continue
-        sums.append(figure)
-        limits.append(limit(row))
-    if not sums:
-        return Figure(silent=silent)
-    known = [one for one in limits if one is not None]
-    return Figure(sum(sums), sum(known) if len(known) == len(limits) else None, silent)
