@@ -59,6 +59,11 @@ def test_what_the_command_line_decides_is_recorded_as_given_here(tmp_path):
         "ok",
     ]
     assert all(row["found"] == 0 for row in rows.values())
+    # What is listed of a modified call is what ran, and it is marked.
+    (line,) = (one for one in lineclear("history").stdout.splitlines() if " modified " in one)
+    assert '{"to":"carol"}' in line
+    (line,) = (one for one in lineclear("list", "--all").stdout.splitlines() if " three " in one)
+    assert ('to="carol"' in line, line.rstrip().endswith("changed")) == (True, True)
     assert lineclear("history", "verify").stdout.startswith("Chain intact · 3 decisions · checked")
 
 

@@ -137,6 +137,19 @@ def test_a_run_that_stopped_is_told_from_others_of_its_folder_in_the_table():
     assert cells.text(asleep, Column.TOOL, NOW) == "suspended"
 
 
+@pytest.mark.parametrize("state", [State.APPROVED, State.RUNNING, State.UNCERTAIN, State.DONE])
+def test_a_modified_call_is_listed_with_what_runs_and_marked(state):
+    decision = a_decision("modify", arguments={"customer": "C-1204", "amount": 5})
+    row = a_row(1, state=state, decision=decision, warnings=("first_time", "odd_tool_name"))
+    assert cells.text(row, Column.ARGUMENTS, NOW) == 'customer="C-1204"  amount=5'
+    assert cells.chips(row, 2)[0] == ("changed", Level.CARE)
+    assert "5" in cells.haystack(row)
+    assert "80" in cells.haystack(row), "what was asked is found as well"
+    plain = a_row(1, state=state, decision=a_decision())
+    assert cells.text(plain, Column.ARGUMENTS, NOW) == 'customer="C-1204"  amount=80'
+    assert "changed" not in [said for said, _ in cells.chips(plain)]
+
+
 @pytest.mark.parametrize("code", [code for code, level in LEVELS.items() if level is Level.STOP])
 def test_every_stop_shows_in_its_row(code):
     # Nobody can tell of these runs: it is what their section is for.

@@ -119,7 +119,7 @@ def _cells(entry: Entry, lengths: dict[str, str], now: datetime) -> Sequence[Sty
         Styled(_by(entry)),
         Styled(visible_line(fact.agent or "", 40)),
         Styled(visible_line(fact.tool or "", 40)),
-        Styled(visible_line(fact.arguments or "", 400)),
+        Styled(visible_line(fact.decided_arguments or "", 400)),
         Styled(ended, _STYLES.get(fact.ended or "", "")),
         Styled(*_seen(entry)),
     )

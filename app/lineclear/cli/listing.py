@@ -107,19 +107,21 @@ def _arguments(row: Row) -> str:
         told = [wording.line_without_secrets(row.reason)] if row.reason else []
         if told or stood:
             return ". ".join((*stood, *told))
-    return wording.arguments_summary(mask_for_record(row.arguments))
+    return wording.arguments_summary(mask_for_record(row.decided_arguments))
 
 
 def _warnings(row: Row) -> tuple[str, str]:
     """Give the codes that a table has room for, and how strongly they speak."""
     if row.reason_code is not None:
         return row.reason_code, "stop"
+    changed = ["changed"] if row.is_changed else []
     loud = [code for code in row.warnings if wording.warning_level(code) >= Level.CARE]
     if not loud or row.closed:
-        return "", ""
+        return "".join(changed), "care"
     strongest = max(wording.warning_level(code) for code in loud)
     more = f" +{len(loud) - 1}" if len(loud) > 1 else ""
-    return f"{loud[0]}{more}", "stop" if strongest >= Level.STOP else "care"
+    told = ", ".join((*changed, f"{loud[0]}{more}"))
+    return told, "stop" if strongest >= Level.STOP else "care"
 
 
 def summary(rows: Iterable[Row]) -> str:

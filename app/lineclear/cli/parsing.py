@@ -340,7 +340,9 @@ def _history(commands: Commands[Parser]) -> None:
         "write decisions to a file",
         sources=True,
         description="Write decisions to a file: .csv, or .jsonl for JSON Lines. In CSV no cell\n"
-        "begins as a formula does. An existing file is left alone unless --replace is given.",
+        "begins as a formula does. An existing file is left alone unless --replace is given.\n"
+        "`arguments` are those that were asked; a modified call ran with those in `given`:\n"
+        "`runs_with` names the column that counts.",
     )
     export.add_argument("file", metavar="FILE", help="where to, - for standard output")
     _add_filter(export)

@@ -110,4 +110,5 @@ class _Lines:
     def _arguments(row: Row) -> str:
         if row.closed and row.preview:
             return visible_line(masked_text(row.preview))
-        return wording.arguments_summary(mask_for_record(row.arguments))
+        told = wording.arguments_summary(mask_for_record(row.decided_arguments))
+        return f"(changed) {told}" if row.is_changed else told

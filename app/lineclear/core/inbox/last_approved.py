@@ -170,7 +170,7 @@ class LastApproved:
         known = self._counts.get(row.id)
         if known is not None and known[:2] == (row.sha256, last.id):
             return known[2]
-        before = approved_arguments(last)
+        before = last.decided_arguments
         counted: _Differs = None, ()
         if not _is_large(row.arguments) and not _is_large(before):
             now = mask_for_record(row.arguments) if last.id in self._recalled else row.arguments
@@ -188,19 +188,11 @@ def _batches(items: Iterable[_I]) -> Iterator[list[_I]]:
         yield batch
 
 
-def approved_arguments(row: Row) -> Json:
-    """Give the arguments that were approved: those given by the operator where there are any."""
-    decision = row.decision
-    if decision is not None and decision.verdict == "modify":
-        return decision.arguments
-    return row.arguments
-
-
 def _compared(
     row: Row, other: Row, *, with_last_approved: bool, recalled: bool = False
 ) -> Comparison:
     same_tool = row.tool == other.tool
-    before = approved_arguments(other)
+    before = other.decided_arguments
     changes: tuple[Change, ...] = ()
     if same_tool:
         changes = tuple(

@@ -170,6 +170,19 @@ class Row:
         """What tells one run from all others: its name is its agent's word, and others use it."""
         return self.run_folder or self.store, self.agent, self.run
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether an operator approved it with other arguments than it was asked with."""
+        return self.decision is not None and self.decision.verdict == "modify"
+
+    @property
+    def decided_arguments(self) -> Json:
+        """The operator's arguments where they changed them, which are what runs; else the asked."""
+        if self.decision is not None and self.decision.verdict == "modify":
+            arguments: Json = self.decision.arguments
+            return arguments
+        return self.arguments
+
 
 @dataclass(frozen=True, slots=True)
 class Unread:

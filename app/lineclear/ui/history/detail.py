@@ -130,9 +130,12 @@ def _ended(fact: Fact, now: datetime) -> Iterator[Line]:
 
 
 def _call(fact: Fact) -> Iterator[Line]:
-    given = _("Answer") if fact.verdict == "result" else _("Arguments given")
+    if fact.verdict == "modify":
+        yield Line(_("Changed to"), _pretty(fact.given), mono=True)
+        yield Line(_("As asked"), _pretty(fact.arguments), mono=True)
+        return
     yield Line(_("Arguments"), _pretty(fact.arguments), mono=True)
-    yield Line(given, _pretty(fact.given), mono=True)
+    yield Line(_("Answer"), _pretty(fact.given), mono=True)
 
 
 def _course(course: Sequence[Entry], now: datetime) -> Iterator[Line]:

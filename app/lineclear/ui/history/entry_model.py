@@ -108,7 +108,7 @@ class EntryModel(QAbstractTableModel):
         fact = entry.fact
         if not fact.stage:
             return tooltip(self._event(entry))
-        return tooltip(f"{fact.tool or ''} {fact.arguments or ''}")
+        return tooltip(f"{fact.tool or ''} {fact.decided_arguments or ''}")
 
     def canFetchMore(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008, N802
         """Tell whether there are older rows that are not being read already."""

@@ -74,7 +74,11 @@ class ExportDialog(QDialog):
         self.arguments = QCheckBox(_("Also arguments, answers and outcomes"))
         self.arguments.setObjectName("exportArguments")
         note = WholeLabel(
-            _("Secrets stay masked. No cell begins with what a spreadsheet computes.")
+            _(
+                "Secrets stay masked. No cell begins with what a spreadsheet computes. Of a"
+                " modified call, \u201carguments\u201d are those asked, and \u201cgiven\u201d are"
+                " those that ran."
+            )
         )
         note.setProperty("tone", "muted")
         note.setFont(theme.small_font())

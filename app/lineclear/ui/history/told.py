@@ -150,7 +150,7 @@ def end_seen(fact: Fact) -> str:
 @lru_cache(maxsize=2048)
 def below(fact: Fact) -> tuple[str, str]:
     """Give the agent and what it wanted, for one line below the tool."""
-    return words.name(fact.agent, "\u2014"), _wanted(fact.arguments or "")
+    return words.name(fact.agent, "\u2014"), _wanted(fact.decided_arguments or "")
 
 
 def _wanted(arguments: str) -> str:

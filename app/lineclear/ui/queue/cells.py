@@ -75,6 +75,10 @@ _CHIPS = {
 }
 
 
+CHANGED = _("changed")
+"""The mark of a call that an operator approved with other arguments."""
+
+
 def preview(arguments: Json, first: Collection[str] = ()) -> str:
     """Arguments on one line as `key=value` pairs; likely secrets are masked."""
     return "  ".join(f"{key}={value}" if key else value for key, value in pairs(arguments, first))
@@ -94,7 +98,7 @@ def pairs(arguments: Json, first: Collection[str] = ()) -> list[tuple[str, str]]
         return [("", _text(alone) if isinstance(alone, str) else _value(alone))]
     ahead = [(key, arguments[key]) for key in arguments if key in first] if first else []
     rest = (pair for pair in arguments.items() if pair[0] not in first)
-    some = dict(islice(chain(ahead, rest), PREVIEW_LIMIT // 4))
+    some = {_cut_text(key): value for key, value in islice(chain(ahead, rest), PREVIEW_LIMIT // 4)}
     # Nothing within a container is shown, only how much it holds; keys may hold secrets too.
     plain = {key: None if isinstance(v, dict | list) else _cut(v) for key, v in some.items()}
     masked = mask_for_record(plain).items()
@@ -135,15 +139,20 @@ def _text(text: str) -> str:
 
 def _cut(value: Json) -> Json:
     """Shorten what is long, so that no argument makes a row slow to draw."""
-    if isinstance(value, str) and len(value) > MASK_LIMIT:
-        return f"{value[: MASK_LIMIT // 2]}\u2026{value[-MASK_LIMIT // 2 :]}"
-    return value
+    return _cut_text(value) if isinstance(value, str) else value
+
+
+def _cut_text(text: str) -> str:
+    if len(text) <= MASK_LIMIT:
+        return text
+    return f"{text[: MASK_LIMIT // 2]}\u2026{text[-MASK_LIMIT // 2 :]}"
 
 
 def haystack(row: Row) -> str:
     """Case-folded text that the filter searches: tool, agent, arguments, what came out."""
     arguments = "" if row.arguments is MISSING else _plain(row.arguments, SEARCH_LIMIT)
-    parts = (row.tool or "", row.agent, arguments, row.preview, row.id, row.store.name)
+    changed = _plain(row.decided_arguments, SEARCH_LIMIT) if row.is_changed else ""
+    parts = (row.tool or "", row.agent, changed, arguments, row.preview, row.id, row.store.name)
     return "\n".join(parts).casefold()
 
 
@@ -171,11 +180,14 @@ def chips(row: Row, differs: int | None = None, reader: str = "") -> list[tuple[
     DIFFERS is how many fields differ from the last approved call of this tool by this agent.
     """
     found = [(_CHIPS[code], level_of(code)) for code in row.warnings if code in _CHIPS]
+    if row.is_changed:
+        # What is listed of it is not what was asked: no other mark may push this one out.
+        found.append((CHANGED, Level.CARE))
     if differs:
         found.append((counted("{n} differs", "{n} differ", differs), Level.NOTE))
     if row.system not in ("lineclear", "") and "foreign" not in row.warnings:
         found.append((_("foreign"), Level.NOTE))
-    found.sort(key=lambda chip: -chip[1])
+    found.sort(key=lambda chip: (chip[0] != CHANGED, -chip[1]))
     return [*found[:1], (reader, Level.NOTE)] if reader else found[:2]
 
 
@@ -220,7 +232,7 @@ def _tool(row: Row, _now: datetime) -> str:
 
 def _arguments(row: Row, _now: datetime) -> str:
     if row.tool is not None:
-        return preview(row.arguments)
+        return preview(row.decided_arguments)
     place = words.place(row.store)
     if row.state is State.RESUMABLE and row.position is not None:
         return f"{_stood(row, row.position)} \u00b7 {place}"

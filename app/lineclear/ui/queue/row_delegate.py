@@ -231,7 +231,7 @@ class RowDelegate(QStyledItemDelegate):
         lower = self._chips(painter, lower, index, row, _KEPT_BY_NOTES, least=_KEPT_NARROW)
         # Values say more than their keys where there is no room for both.
         first = index.data(Role.CHANGED) or ()
-        pairs = cells.pairs(row.arguments, first) if row.tool is not None else []
+        pairs = cells.pairs(row.decided_arguments, first) if row.tool is not None else []
         values = "  ".join(value for _key, value in pairs)
         self._text(
             painter,
@@ -319,7 +319,7 @@ class RowDelegate(QStyledItemDelegate):
         said: str,
     ) -> None:
         t = self._look.tokens
-        pairs = cells.pairs(row.arguments, index.data(Role.CHANGED) or ())
+        pairs = cells.pairs(row.decided_arguments, index.data(Role.CHANGED) or ())
         fonts = {is_key: self._font(mono=not is_key, bold=False) for is_key in (True, False)}
         layout = PairLayout(QFontMetricsF(fonts[True]), QFontMetricsF(fonts[False]))
         content = self._chips(painter, content, index, row, layout.natural_width(pairs))

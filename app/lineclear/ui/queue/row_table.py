@@ -152,7 +152,7 @@ class RowTable(QAbstractTableModel):
             if until is not None:
                 return _("Until {time}").format(time=words.clock(until, self._now()))
         if column == Column.ARGUMENTS and row.tool is not None and (first := self.changed(row)):
-            return cells.preview(row.arguments, first)
+            return cells.preview(row.decided_arguments, first)
         return self._texts.text(row, column)
 
     def _spoken(self, slot: int, column: int) -> str:

@@ -23,6 +23,15 @@ from lineclear.ui.tasks import Tasks
 AT_ONCE = 200_000
 """Characters of arguments that are made ready again without a thread."""
 CHANGED = _("Changed by the operator: this is what runs.")
+_CHANGED_RAN = _("Changed by the operator: this is what ran.")
+_CHANGED_ONLY = _("Changed by the operator.")
+
+
+def _changed(outcome: str | None) -> str:
+    """Say of changed arguments what came of them, by how their call ended; None: not yet."""
+    if outcome is None:
+        return CHANGED
+    return _CHANGED_RAN if outcome in ("ok", "error") else _CHANGED_ONLY
 
 
 class CallTab(QWidget):
@@ -51,6 +60,7 @@ class CallTab(QWidget):
         self._modified = ""
         """The id of the row whose modify stands, as it was told last."""
         self._text_is_in = False
+        self._fields_are_in = False
         self._revealed: frozenset[Path] = frozenset()
         """Where this call's secrets were asked for."""
         self._waiting: list[Path] = []
@@ -96,7 +106,7 @@ class CallTab(QWidget):
         self._text_is_in = False
         self._revealed = frozenset()
         self._count_masked(prepared)
-        self._show_fields(prepared)
+        self._measure_fields(prepared)
         self._note.setText(self._about(prepared))
         self._note.setVisible(bool(self._note.text()))
         self.run.show_pieces(() if prepared.main is None else prepared.main.pieces)
@@ -105,10 +115,23 @@ class CallTab(QWidget):
             self._views.setCurrentWidget(self.run)
             self.looked.emit()
             return
-        self._show_as_text(as_text=not prepared.whole_fields)
+        known = prepared.arguments is not MISSING
+        fits = self.fields.fits() or not known
+        self._show_as_text(as_text=not (prepared.whole_fields and fits))
         self._fit()
 
-    def _show_fields(self, prepared: Prepared) -> None:
+    def _measure_fields(self, prepared: Prepared) -> None:
+        """Make ready to fill the fields, which costs nothing while the text is shown."""
+        if self._fields_are_in:
+            self.fields.show_value({}, small=True)
+        self._fields_are_in = False
+        self.fields.measure(prepared.masked)
+
+    def _fill_fields(self) -> None:
+        prepared = self._prepared
+        if prepared is None or self._fields_are_in:
+            return
+        self._fields_are_in = True
         self.fields.show_value(
             prepared.masked,
             small=prepared.whole_fields,
@@ -153,12 +176,13 @@ class CallTab(QWidget):
         self._prepared = opened
         self._count_masked(opened)
         here = self.fields.verticalScrollBar().value(), self.text.verticalScrollBar().value()
-        self._show_fields(opened)
-        self.fields.verticalScrollBar().setValue(here[0])
-        self._text_is_in = False
-        if self._views.currentWidget() is self.text:
-            self._show_as_text(as_text=True)
+        self._fields_are_in = self._text_is_in = False
+        as_text = self._views.currentWidget() is self.text
+        self._show_as_text(as_text=as_text)
+        if as_text:
             self.text.verticalScrollBar().setValue(here[1])
+        else:
+            self.fields.verticalScrollBar().setValue(here[0])
         self._list_masked()
         self.turned.emit()
         self.revealed.emit()
@@ -218,7 +242,7 @@ class CallTab(QWidget):
             return ""
         if prepared.arguments is MISSING:
             return _("No call waits here. Steps and file say where the run stands.")
-        said = [CHANGED] if prepared.changed else []
+        said = [_changed(prepared.detail.row.outcome)] if prepared.changed else []
         if isinstance(prepared.shown, dict) and not prepared.shown:
             said.append(_("No arguments."))
         elif not prepared.whole_fields:
@@ -241,6 +265,8 @@ class CallTab(QWidget):
         if as_text and not self._text_is_in and self._prepared is not None:
             self.text.show_text(self._prepared.shown_text, self._prepared.spans)
             self._text_is_in = True
+        if not as_text:
+            self._fill_fields()
         self._views.setCurrentWidget(self.text if as_text else self.fields)
         self._list_masked()
         self.switch.setText(_("As fields") if as_text else _("As text"))

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.comparison import AT_MOST
-from lineclear.core.inbox.last_approved import Comparison, approved_arguments
+from lineclear.core.inbox.last_approved import Comparison
 from lineclear.core.inbox.secrets import Masked, at, mask
 from lineclear.language import _, counted
 from lineclear.ui import words
@@ -72,12 +72,12 @@ def _block(made: Lines, one: Comparison, arguments: Json, now: datetime, *, open
     made.add(told, (0, len(told), "quiet"))
     if not one.changes:
         return
-    was, is_now = approved_arguments(one.other), arguments
+    was, is_now = one.other.decided_arguments, arguments
     if not openly:
         was, is_now = mask(was), mask(is_now)
     for change in one.changes:
         made.add("")
-        where = visible_line(change.where())
+        where = visible_line(change.where(), LINE_LIMIT)
         made.add(where, (0, len(where), "name"))
         before = MISSING if change.before is MISSING else at(was, change.path)
         after = MISSING if change.after is MISSING else at(is_now, change.path)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.comparison import Change, differences
-from lineclear.core.inbox.last_approved import Comparison, approved_arguments
+from lineclear.core.inbox.last_approved import Comparison
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.secrets import Masked, Path, at, mask, mask_for_record, places
 from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
@@ -126,7 +126,7 @@ class Prepared:
         """The arguments of the call that was approved last, MISSING where none is known."""
         for one in self.compared:
             if one.with_last_approved and one.same_tool:
-                return approved_arguments(one.other)
+                return one.other.decided_arguments
         return MISSING
 
     def revealing(self, shown: frozenset[Path]) -> Prepared:
@@ -312,6 +312,6 @@ def _is_small(value: Json) -> bool:
             stack.extend(top.values())
         elif isinstance(top, list):
             stack.extend(top)
-        elif isinstance(top, str) and len(top) > FIELD_LENGTH:
+        elif len(top if isinstance(top, str) else str(top)) > FIELD_LENGTH:
             return False
     return True

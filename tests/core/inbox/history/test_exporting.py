@@ -150,3 +150,19 @@ def test_a_failure_in_the_middle_leaves_nothing(tmp_path, entries):
 def test_a_folder_that_is_not_there_is_a_sentence(tmp_path, entries):
     with pytest.raises(LineclearError, match="was not written: the folder is gone"):
         export(entries, tmp_path / "gone" / "x.csv", Format.CSV)
+
+
+def test_which_arguments_ran_is_said_and_older_columns_stay_where_they_were():
+    with History.open() as history:
+        add(
+            history,
+            fact(1, verdict="approve", arguments='{"n":1}'),
+            fact(2, verdict="modify", arguments='{"n":1}', given='{"n":2}'),
+            fact(3, verdict="deny", arguments='{"n":1}'),
+            fact(4, verdict="result", arguments='{"n":1}', given='"done"'),
+        )
+    with Search.open() as search:
+        found = [json.loads(line) for line in lines(search.every(Query()), Format.JSONL)]
+    said = {one["verdict"]: one.get("runs_with") for one in found if "verdict" in one}
+    assert said == {"approve": "arguments", "modify": "given", "deny": None, "result": None}
+    assert exporting.COLUMNS[-2:] == ("hash", "runs_with")

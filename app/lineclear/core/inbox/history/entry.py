@@ -124,6 +124,11 @@ class Fact:
     detail: str | None = None
     """JSON of rows that are about no call, and of late outcomes."""
 
+    @property
+    def decided_arguments(self) -> str | None:
+        """The operator's arguments where they changed them, which are what runs; else the asked."""
+        return self.given if self.verdict == "modify" else self.arguments
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -26,7 +26,12 @@ CALL_TEXTS: Final = ("arguments", "given", "preview")
 _UNSAID: Final = ("ident", "fact", "stage")
 COLUMNS: Final = (
     "origin", "seq", "recorded_at", *(name for name in FACT_COLUMNS if name not in _UNSAID), "hash",
+    "runs_with",
 )  # fmt: skip
+"""`arguments` are those that were asked; of a modified call `given` are those that it runs with,
+of an answered one it is the answer. `runs_with` names the column that counts: `arguments`, `given`,
+or nothing for a call that nobody let run."""
+_RUNS_WITH: Final = {"approve": "arguments", "modify": "given"}
 _WIDE: Final = ("\uff1d", "\uff0b", "\uff0d", "\uff20")
 """= + - @ in full width, which some spreadsheets take for the plain ones."""
 _FORMULAS: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", *_WIDE)
@@ -52,6 +57,7 @@ def record(entry: Entry, *, arguments: bool = False) -> dict[str, Any]:
         "recorded_at": entry.recorded_at,
         **{name: getattr(entry.fact, name) for name in FACT_COLUMNS},
         "hash": entry.hash.hex(),
+        "runs_with": _RUNS_WITH.get(entry.fact.verdict or ""),
     }
     left_out = () if arguments else CALL_TEXTS
     return {

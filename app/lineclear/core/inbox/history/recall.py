@@ -54,8 +54,7 @@ def _is_of_its_agent(entry: Entry, row: Row) -> bool:
 
 def _row(entry: Entry, like: Row) -> Row | None:
     fact = entry.fact
-    given = fact.given if fact.verdict == "modify" else fact.arguments
-    arguments = _parsed(given)
+    arguments = _parsed(fact.decided_arguments)
     if arguments is MISSING or fact.by_uid is None or fact.call is None:
         return None
     known: dict[str, Any] = {
