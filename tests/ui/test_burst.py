@@ -157,10 +157,10 @@ async def over(flow: BurstFlow, until) -> None:
 async def test_several_calls_of_one_tool_are_offered_together(inbox, calls, until):
     await select_all(inbox, until)
     await until(inbox.pane.bar.together.isVisible, "the button")
-    assert inbox.pane.bar.together.text() == "Decide 60 together\u2026"
+    assert inbox.pane.bar.together.text() == "Decide 56 together\u2026"
     assert not inbox.pane.bar.approve.isVisible()
-    told = "60 calls are selected. They can be compared and decided together."
-    assert says(inbox, "sentence") == told
+    told = "60 calls are selected. 56 of them can be decided together. 4 must be read one by one: "
+    assert inbox.flow._offer.sentence.startswith(told)
     click(inbox.pane.bar.together)
     await until(lambda: inbox.together.flow, "the window")
 
@@ -191,6 +191,10 @@ async def test_where_none_can_join_nothing_can_be_decided(inbox, source, until):
         with Store.create(source / "refunds" / str(number + 1)) as store:
             ask(store, Call("note", {"text": f"{number}\u202e"}, "refunds"))
     await select_all(inbox, until, 2)
+    why = "2 must be read one by one: 2 hidden characters."
+    said = f"2 calls are selected. {why} Choose one to decide."
+    assert inbox.pane.bar.alone.text() == said
+    assert not inbox.pane.bar.together.isVisible()
     inbox.together.open()
     flow = await until(lambda: inbox.together.flow, "the window")
     told = "No call of these can be decided together."
@@ -810,8 +814,11 @@ async def test_no_hint_of_before_stays_after_the_end(inbox, flow, calls, until):
     await over(flow, until)
     assert says(flow.window, "burstSentence") == ""
     flow.leave()
-    # Four of the sixty were to be read alone, and wait.
-    await until(lambda: inbox.flow._offer.together == "Decide 4 together\u2026", "the offer anew")
+    # Four of the sixty were to be read alone, and wait: nothing else is offered of them.
+    told = "4 must be read one by one: 1 hidden character, 3 too long. Choose one to decide."
+    await until(lambda: inbox.flow._offer.sentence.endswith(told), "the offer anew")
+    assert " selected calls wait. " in inbox.flow._offer.sentence
+    assert not inbox.pane.bar.together.isVisible()
 
 
 # --- What could be done to an open burst ----------------------------------------------------------

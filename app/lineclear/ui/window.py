@@ -224,6 +224,7 @@ class MainWindow(QMainWindow):
         )
         self.flow.view.show_id.connect(self.go.to)
         self.together.told.connect(self.flow.hint)
+        self.together.offering.compared.connect(self.flow.selection_changed)
         self.together.read_alone.connect(self._read_alone)
         self._bridge.arrived.connect(self._arrived)
         self._bridge.settings_changed.connect(

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
-from lineclear.core.ledger.state import State
-from lineclear.language import _, counted, marked_pair
+from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst.flow import BurstFlow
+from lineclear.ui.burst.offering import COMPARED_AT_MOST, TOO_MANY, Offering
 from lineclear.ui.burst.window import BurstWindow
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.deciding.offers import Offer
@@ -21,12 +21,6 @@ from lineclear.ui.frame.actions import Actions
 from lineclear.ui.frame.keys import KeyWatch
 from lineclear.ui.tasks import Tasks
 
-COMPARED_AT_MOST = 10_000
-"""Selected calls that are looked at; nobody means to decide more of them together."""
-_TOO_MANY = marked_pair(
-    "{n} call is selected. Select fewer to decide them together.",
-    "{n} calls are selected. Select fewer to decide them together.",
-)
 _KEYS = frozenset({"approve", "deny", "submit", "next", "previous", "to_end", "back"})
 """What of the main window's keys means something here."""
 
@@ -60,6 +54,7 @@ class Together(QObject):
         self._look = look
         self._tasks = tasks
         self._chosen = chosen
+        self.offering = Offering(tasks, chosen, self)
         self._opening = False
         self.flow: BurstFlow | None = None
         """What is open now."""
@@ -69,27 +64,7 @@ class Together(QObject):
 
     def offer(self, count: int) -> Offer:
         """What COUNT selected calls can be given; a verdict of the pane is for one."""
-        if count > COMPARED_AT_MOST:
-            return Offer(counted(*_TOO_MANY, number=count))
-        rows = self._chosen()
-        why = unfit(rows)
-        if why:
-            return Offer(
-                counted(
-                    "{n} call is selected. {why} Choose one to decide.",
-                    "{n} calls are selected. {why} Choose one to decide.",
-                    count,
-                    why=why,
-                )
-            )
-        return Offer(
-            counted(
-                "{n} call is selected.",
-                "{n} calls are selected. They can be compared and decided together.",
-                count,
-            ),
-            together=_("Decide {count} together\u2026").format(count=_waiting(rows)),
-        )
+        return self.offering.of(count)
 
     def decides(self, row_id: str) -> bool:
         """Whether the open burst decides or decided a call."""
@@ -114,7 +89,7 @@ class Together(QObject):
         rows = self._chosen()
         why = _("Select several calls of one tool first.") if len(rows) < 2 else unfit(rows)
         if len(rows) > COMPARED_AT_MOST:
-            why = counted(*_TOO_MANY, number=len(rows))
+            why = counted(*TOO_MANY, number=len(rows))
         if why:
             self.told.emit(why)
         elif not self._opening:
@@ -172,11 +147,6 @@ class Together(QObject):
     def _bring(window: QWidget) -> None:
         window.raise_()
         window.activateWindow()
-
-
-def _waiting(rows: list[Row]) -> int:
-    """How many of these wait for a word; the others may stay selected."""
-    return sum(row.state is State.PENDING for row in rows)
 
 
 def _step(window: BurstWindow, by: int) -> None:
