@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import IO, Final, TextIO
 
@@ -119,24 +119,38 @@ class Terminal:
 
 
 def json_text(value: object) -> str:
-    """Write a value as compact JSON in ASCII: a terminal or a log finds nothing in it to obey."""
+    """Write a value as compact JSON in ASCII: a terminal or a log finds nothing in it to obey.
+
+    What JSON cannot hold, wherever it came from, is replaced where it stands by
+    `{"unwritable": "<why>"}`: it must not hide what stands beside it.
+    """
     # Costs a third of the start-up time, and most commands print no JSON.
     from lineclear.core.checkpoints import jsontext  # noqa: PLC0415
 
-    written = jsontext.compact(value, max_depth=_DEEPEST_JSON).decode("utf-8")
-    if written.isascii() and "\x7f" not in written:
-        return written
-    return "".join(_escaped(char) for char in written)
+    def written(value: object) -> str:
+        return jsontext.report(value, max_depth=_DEEPEST_JSON).replace("\x7f", "\\u007f")
+
+    try:
+        return written(value)
+    except (ValueError, TypeError, RecursionError):
+        return written(_writable(value, written))
 
 
-def _escaped(char: str) -> str:
-    number = ord(char)
-    if number < 0x7F:
-        return char
-    if number < 0x10000:
-        return f"\\u{number:04x}"
-    high, low = divmod(number - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+def _writable(value: object, written: Callable[[object], str], level: int = 1) -> object:
+    holds_others = isinstance(value, dict | list | tuple)
+    if holds_others and level >= _DEEPEST_JSON:
+        return {"unwritable": f"The value nests deeper than {_DEEPEST_JSON} levels."}
+    if isinstance(value, dict):
+        return {
+            printable(str(key)): _writable(item, written, level + 1) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_writable(item, written, level + 1) for item in value]
+    try:
+        written(value)
+    except (ValueError, TypeError) as why:
+        return {"unwritable": str(why)}
+    return value
 
 
 def own_terminal() -> Terminal:

@@ -178,6 +178,19 @@ def compact(value: Json, *, max_depth: int = MAX_DEPTH_OUT) -> bytes:
     return _finish(_Writer(None, encode_basestring, max_depth).write(value))
 
 
+def report(value: Json, *, max_depth: int) -> str:
+    """Write compact ASCII for whoever reads a report: integers, such as sums, are of any size.
+
+    Never for a file that another system reads. Raises as `pretty` does for everything else.
+    """
+    raw = _finish(_Writer(None, encode_basestring_ascii, max_depth, any_integer=True).write(value))
+    try:
+        _refuse_odd_escapes(raw)
+    except Unreadable as why:
+        raise ValueError(why.sentence) from why
+    return raw.decode("ascii")
+
+
 def canonical(value: Json) -> bytes:
     """Write sorted, compact and ASCII: for digests over meaning, never for a file's identity.
 
@@ -365,6 +378,7 @@ class _Writer:
         *,
         sort_keys: bool = False,
         exact_text: bool = True,
+        any_integer: bool = False,
     ) -> None:
         self._indent = indent
         self._quote = quote
@@ -372,6 +386,7 @@ class _Writer:
         self._max_depth = max_depth
         self._sort_keys = sort_keys
         self._exact_text = exact_text
+        self._any_integer = any_integer
         self._parts: list[str] = []
 
     def write(self, value: Json) -> str:
@@ -394,7 +409,7 @@ class _Writer:
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, int):
-            if not MIN_INT <= value <= MAX_INT:
+            if not (self._any_integer or MIN_INT <= value <= MAX_INT):
                 raise ValueError(
                     "An integer is too large to be written: it must lie between -2^63 and 2^64 - 1."
                 )
