@@ -92,9 +92,9 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
         (late, *_) = wait_for(lambda: [one for one in both if one.poll() is not None])
         _, told = late.communicate()
         assert (late.returncode, "[alive]" in told) == (4, True)
-        assert "Its run goes on already, since its agent's process lives in" in told
-        wait_for(lambda: ran(folder))
         (first,) = [one for one in both if one is not late]
+        assert f"Its run goes on already: process {first.pid} resumed it in " in told
+        wait_for(lambda: ran(folder))
         assert ran(folder) == [str(first.pid)]
         (folder / "wait").unlink()
         assert first.communicate()[0] == "charged\n"

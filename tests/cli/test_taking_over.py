@@ -1,12 +1,15 @@
 """`lineclear resume` of a run that another program left: by the operator's word, once, aside."""
 
 import base64
+import contextlib
 import json
 import subprocess
 import sys
 
 import pytest
 
+from lineclear.core.inbox.turn import FOLDER
+from lineclear.core.places import home
 from tests import badinputs
 from tests.cli.program import lineclear, listed, only_row, wait_for
 
@@ -127,3 +130,60 @@ def test_killed_on_the_way_it_goes_on_in_its_own_folder(folder, theirs):
     done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "charged\n")
     assert theirs.exists()
+
+
+# --- Copies in folders that nobody watches -----------------------------------------------------
+
+
+@contextlib.contextmanager
+def copies(folder, theirs):
+    """Two folders in which the run stands, and its tool held until the end."""
+    other = folder / "other" / theirs.relative_to(folder / "source" / "arun")
+    other.parent.mkdir(parents=True, mode=0o700)
+    other.write_bytes(theirs.read_bytes())
+    (folder / "wait").touch()
+    try:
+        yield folder / "source" / "arun", folder / "other"
+    finally:
+        (folder / "wait").unlink()
+
+
+def test_copies_that_nobody_watches_are_not_resumed_beside_each_other(folder, theirs):
+    argv = [sys.executable, "-m", "lineclear", "resume"]
+    rest = ["--agent", "slow:make", *WORD]
+    with copies(folder, theirs) as (one, other):
+        first = subprocess.Popen([*argv, one, *rest], cwd=folder, stdout=subprocess.DEVNULL)
+        wait_for(lambda: ran(folder))
+        refused = lineclear("resume", other, *rest, cwd=folder)
+        assert (refused.returncode, ran(folder)) == (4, [str(first.pid)])
+        assert refused.stderr == (
+            f"lineclear: Its run goes on already: process {first.pid} resumed it in {one}."
+            " [alive]\n"
+        )
+    assert first.wait() == 0
+    again = lineclear("resume", other, *rest, cwd=folder)
+    assert (again.returncode, len(ran(folder))) == (0, 2)
+    # Nothing of it stays.
+    assert not list((home() / FOLDER).glob("*/*/"))
+
+
+def test_nor_is_one_that_a_relaunch_goes_on_with(folder, theirs):
+    with copies(folder, theirs) as (one, other):
+        program = f"import pathlib, time\nwhile pathlib.Path({str(folder / 'wait')!r}).exists(): time.sleep(0.02)"  # noqa: E501
+        words = (
+            "config",
+            "set-launch",
+            "--source",
+            one.parent,
+            "--",
+            sys.executable,
+            "-c",
+            program,
+        )
+        assert lineclear(*words).returncode == 0
+        row = only_row("--source", one.parent)
+        assert lineclear("relaunch", "--source", one.parent, row["id"], *WORD).returncode == 0
+        wait_for(lambda: only_row("--source", one.parent)["state"] == "running")
+        refused = lineclear("resume", other, "--agent", "slow:make", *WORD, cwd=folder)
+        assert (refused.returncode, ran(folder)) == (4, [])
+        assert f" resumed it in {one}. [alive]" in refused.stderr

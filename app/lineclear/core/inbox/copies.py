@@ -18,6 +18,7 @@ from typing import Final
 
 from lineclear.core.errors import Refusal, StoreRefused, Unreadable
 from lineclear.core.inbox.everywhere import look_everywhere
+from lineclear.core.inbox.going_lock import refuse_going_on
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.turn import name_of, name_of_row, name_of_run, turn_of, turn_of_run
@@ -34,10 +35,12 @@ def only_start(
 ) -> Iterator[Sequence[Row]]:
     """Be the only one who starts a run, among all who see one of its copies; gives a last look.
 
-    Raises Refusal: `being_started` (another one has it after PATIENCE_S), `start_lock` (a lock
-    cannot be taken: nothing is started then); LineclearError (`home_relative`).
+    Raises Refusal: `alive` (this operator's own start of it goes on), `being_started` (another one
+    has it after PATIENCE_S), `start_lock` (a lock cannot be taken: nothing is started then);
+    LineclearError (`home_relative`).
     """
     with turn_of(shown, patience_s=patience_s):
+        refuse_going_on(name_of(shown))
         copies = _Copies(name_of(shown), shown.store, time.monotonic() + patience_s)
         with contextlib.closing(copies):
             while True:
@@ -56,6 +59,7 @@ async def only_start_of_run(
 ) -> AsyncIterator[Sequence[Row]]:
     """Do as `only_start` for the run of this id in STORE; whoever waits can be cancelled."""
     async with turn_of_run(run_id, patience_s=patience_s):
+        refuse_going_on(name_of_run(run_id))
         copies = _Copies(name_of_run(run_id), store, time.monotonic() + patience_s)
         with contextlib.closing(copies):
             while True:
