@@ -50,6 +50,7 @@ KEYS: dict[str, Any] = {
     "expires_at": (str, type(None)),
     "decision": (dict, type(None)),
     "answered_before": (dict, type(None)),
+    "taken_back_by": (str, type(None)),
     "twin": (dict, type(None)),
     "repeats": (dict, type(None)),
     "resumed_before": (dict, type(None)),

@@ -518,9 +518,34 @@ def test_an_approval_of_a_run_that_was_taken_back_says_what_is_asked_anew():
     known = {"state": State.DONE, "outcome": "withdrawn", "closed": True, "ended_at": NOW}
     ours = a_row(1, seq=1, **known)
     theirs = replace(ours, system="starweaver", seq=None, item="call_1")
-    assert stands(ours) == f"Withdrawn at {at(0)}."
-    assert stands(theirs) == f"Taken back at {at(0)}: all calls of its run are asked anew."
-    assert stands(replace(theirs, item="")) == f"Taken back at {at(0)}: it is asked anew."
+    assert stands(ours) == f"Withdrawn at {at(0)}: the agent no longer asks for this."
+    told = f"It was taken back at {at(0)}; nothing ran."
+    assert stands(theirs) == f"{told} All calls of its run are asked anew."
+    assert stands(replace(theirs, item="")) == f"{told} It is asked anew."
+
+
+@pytest.mark.parametrize("state", [State.DONE, State.WITHDRAWN])
+def test_who_took_an_approval_back_is_said_and_what_comes_of_it(state):
+    known = {"outcome": "withdrawn", "closed": True, "ended_at": NOW, "decision": a_decision()}
+    mine = a_row(1, seq=1, state=state, taken_back_by=ME, **known)
+    after = f"at {at(0)}; nothing ran. The agent has to ask again."
+    assert standing.standing(mine, NOW, ME) == f"You took the approval back {after}"
+    assert words.state_word(mine) == "Taken back"
+    bobs = replace(mine, taken_back_by=ME.model_copy(update={"name": "bob\u202e", "uid": 7}))
+    assert standing.standing(bobs, NOW, ME) == f"bob⟦U+202E⟧ took the approval back {after}"
+    answer = replace(mine, decision=a_decision("result", result="x"))
+    assert standing.standing(answer, NOW, ME) == f"You took the answer back {after}"
+
+
+def test_what_taking_back_does_is_said_before_it_is_done():
+    ours = a_row(1, state=State.APPROVED, decision=a_decision())
+    ends = "Taking it back ends this call: nothing runs, and the agent has to ask again."
+    assert offers.with_taking_back(offers.offer(ours)).sentence == ends
+    dead = replace(ours, process=Process.DEAD)
+    assert offers.with_taking_back(offers.offer(dead)).sentence.endswith(f" {ends}")
+    theirs = replace(ours, system="starweaver", state=State.HELD, resumable_by="settings")
+    voids = "Taking it back voids every decision of its run: all its calls are asked anew."
+    assert offers.with_taking_back(offers.offer(theirs, 2, 3)).sentence == voids
 
 
 def test_too_long_arguments_are_changed_by_a_whole_command():

@@ -66,6 +66,8 @@ _LONGEST_CELL: Final = 4000
 
 def state_words(row: Row) -> str:
     """Give a row's state in words, an outcome before the state that led to it."""
+    if row.taken_back_by is not None:
+        return "taken back"
     if row.outcome is not None:
         return OUTCOMES.get(row.outcome, row.outcome)
     if row.state is State.APPROVED and was_answered(row):

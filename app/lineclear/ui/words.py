@@ -183,6 +183,8 @@ def quoted(text: str | None) -> str:
 
 def state_word(row: Row) -> str:
     """The state in a word or two, as the table's first column shows it."""
+    if row.taken_back_by is not None:
+        return _("Taken back")
     if row.state is State.DONE and row.outcome:
         return OUTCOME_WORDS.get(row.outcome, STATE_WORDS[State.DONE])
     if row.state is State.APPROVED and row.decision and row.decision.verdict == "result":

@@ -110,3 +110,18 @@ def test_a_call_that_runs_or_was_taken_back_was_decided_all_the_same(source):
         take_back(store, shown, BOB)
     asked(lane, call("bash", {"command": "pwd"}))
     assert [FIRST_TIME in row.warnings for row in rows_of(source) if not row.closed] == [False]
+
+
+def test_who_took_an_approval_back_is_known_and_no_agent_is_taken_for_them(source):
+    lane = source / "bot" / "1"
+    shown = asked(lane, call("bash", {"command": "ls"}, agent="bot"))
+    say(shown, "approve")
+    with Store.open(lane) as store:
+        take_back(store, shown, BOB)
+    (row,) = rows_of(source)
+    assert (row.closed, row.taken_back_by) == (True, BOB)
+    # Another call in the same lane: the agent itself gives up what was approved.
+    say(asked(lane, call("bash", {"command": "pwd"}, agent="bot")), "approve")
+    asked(lane, call("bash", {"command": "id"}, agent="bot"))
+    given_up = next(row for row in rows_of(source, every_closed=True) if row.seq == 2)
+    assert (given_up.outcome, given_up.taken_back_by) == ("withdrawn", None)

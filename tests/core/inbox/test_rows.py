@@ -53,6 +53,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "file_time": None,
         "expires_at": None,
         "decision": None,
+        "taken_back_by": None,
         "answered_before": None,
         "twin": None,
         "repeats": None,

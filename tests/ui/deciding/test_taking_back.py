@@ -27,4 +27,4 @@ async def test_it_says_that_the_other_decisions_of_its_run_are_void(inbox, sourc
         " anew."
     )
     # It goes on being said where each of them is read.
-    await until(lambda: "all calls of its run are asked anew" in says(inbox, "standing"), "its end")
+    await until(lambda: "All calls of its run are asked anew" in says(inbox, "standing"), "its end")

@@ -21,7 +21,15 @@ from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner
-from lineclear.core.ledger.records import EXECUTOR, Outcome, Owner, RequestBlock, Start
+from lineclear.core.ledger.records import (
+    EXECUTOR,
+    Outcome,
+    Owner,
+    Person,
+    RequestBlock,
+    Revoked,
+    Start,
+)
 from lineclear.core.ledger.state import Standing, State
 
 NATIVE_SYSTEM = "lineclear"
@@ -165,6 +173,7 @@ def row_of(
         expires_at=None if block is None else block.expires_at,
         lapses_at=how.lapses_at,
         decision=records.decision,
+        taken_back_by=_taken_back_by(start, block),
         ended_at=None if outcome is None else outcome.ended_at,
         started_at=start.at if isinstance(start, Start) else None,
         preview="" if outcome is None else outcome.preview,
@@ -174,6 +183,14 @@ def row_of(
         closed=outcome is not None,
         run_folder=None if place.run_folder == place.store else place.run_folder,
     )
+
+
+def _taken_back_by(start: Start | Revoked | None, block: RequestBlock | None) -> Person | None:
+    """Name the operator who took an approval back: an agent revokes what it will not use, too."""
+    if not isinstance(start, Revoked):
+        return None
+    by = start.revoked.by
+    return None if block is not None and by.name == block.agent else by
 
 
 def _agent(place: Place, checkpoint: Checkpoint | None, block: RequestBlock | None) -> str:

@@ -138,6 +138,8 @@ class Row:
     expires_at: datetime | None = None
     lapses_at: datetime | None = None
     decision: Decision | None = None
+    taken_back_by: Person | None = None
+    """Who took an approval back, so that nothing ran; None: nobody, or its own agent."""
     ended_at: datetime | None = None
     started_at: datetime | None = None
     preview: str = ""
@@ -262,6 +264,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "file_time": _instant_json(row.file_time),
         "expires_at": _instant_json(row.expires_at),
         "decision": _decision_json(row.decision),
+        "taken_back_by": None if row.taken_back_by is None else row.taken_back_by.name,
         "answered_before": _answered_json(row.answered),
         "twin": _twin_json(row.twin),
         "repeats": _repeated_json(row.repeated),

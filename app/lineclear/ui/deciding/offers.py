@@ -43,6 +43,8 @@ class Offer:
     doing: str = ""
     """What Enter does after the letter of the approving button, where that is no approval."""
     take_back: bool = False
+    taking_back: str = ""
+    """What comes of taking it back, said before it is done."""
     resume: str = ""
     """Label of the resume button; "" when there is none."""
     asks: bool = False
@@ -117,6 +119,16 @@ _NOTHING_TO_DO = {
 }
 
 
+_RESUMES = {
+    State.APPROVED: _("This starts {agent} again, and it runs what was approved."),
+    State.LAPSED: _("This starts {agent} again, and it asks anew."),
+    State.DENIED: _("This starts {agent} again, and it reads the denial."),
+    State.EXPIRED: _("This starts {agent} again, and it reads that the time was over."),
+}
+_GOES_ON = _("This starts {agent} again, and it goes on from here.")
+"""What a resume starts, for a run that stopped with nothing to decide."""
+
+
 def _no_command(row: Row) -> str:
     return _("Lineclear knows no command yet that resumes {agent}.").format(
         agent=words.name(row.agent)
@@ -171,7 +183,7 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
         gives = offered.approve or offered.answer
         return held(offered, decided, together) if gives else offered
     if row.state in (State.APPROVED, State.HELD):
-        return _offer_decided(row, word=word)
+        return _offer_decided(row, together, word=word)
     if row.state is State.LAPSED and row.system != "lineclear" and not row.closed:
         # Its agent asks nothing again by itself.
         return Offer(take_back=True)
@@ -189,12 +201,28 @@ def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) 
     return Offer(_NOTHING_TO_DO.get(row.state, _OVER))
 
 
-def _offer_decided(row: Row, *, word: bool) -> Offer:
+def _offer_decided(row: Row, together: int, *, word: bool) -> Offer:
     running = row.process in (Process.ALIVE, Process.ELSEWHERE)
+    after = "" if word else _taking_back(row, together)
     if not running and row.state is State.APPROVED:
-        return replace(_offer_resume(row, word=word), take_back=True)
+        return replace(_offer_resume(row, word=word), take_back=True, taking_back=after)
     told = "" if running or row.resumable_by else _no_command(row)
-    return Offer(told, take_back=True, set_command=bool(told))
+    return Offer(told, take_back=True, taking_back=after, set_command=bool(told))
+
+
+def _taking_back(row: Row, together: int) -> str:
+    if row.system == "lineclear":
+        return _("Taking it back ends this call: nothing runs, and the agent has to ask again.")
+    if together > 1:
+        return _("Taking it back voids every decision of its run: all its calls are asked anew.")
+    return _("Taking it back lets you decide anew.")
+
+
+def with_taking_back(offer: Offer) -> Offer:
+    """OFFER with what comes of taking back as the last part of its sentence."""
+    if not (offer.take_back and offer.taking_back):
+        return offer
+    return replace(offer, sentence=f"{offer.sentence} {offer.taking_back}".strip(), taking_back="")
 
 
 def _offer_resume(row: Row, *, word: bool) -> Offer:
@@ -204,10 +232,12 @@ def _offer_resume(row: Row, *, word: bool) -> Offer:
         # By what says the state line, or a banner.
         return Offer(_("It cannot be resumed yet."))
     needed = words_needed(row)
+    agent = words.name(row.agent)
     if not needed:
-        return Offer(resume=_("Resume"))
+        return Offer(_RESUMES.get(row.state, _GOES_ON).format(agent=agent), resume=_("Resume"))
     if not word:
-        return Offer(resume=_("Resume\u2026"), asks=True)
+        told = _("Before {agent} is started again you are asked what only you can know.")
+        return Offer(told.format(agent=agent), resume=_("Resume\u2026"), asks=True)
     # Only the operator can know.
     return _offer_on_word(needed, run=row.tool is None)
 
@@ -237,7 +267,7 @@ def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
     if pid is not None:
         told = _("Started as pid {pid}. Output shows what it says.").format(pid=pid)
         return replace(offer, sentence=told, resume="", asks=False, set_command=False)
-    if ended and offer.resume and not offer.sentence:
+    if ended and offer.resume in (_("Resume"), _("Resume\u2026")):
         return replace(
             offer, sentence=_("The last resume ended before it came to this. See Output.")
         )

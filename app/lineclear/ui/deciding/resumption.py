@@ -58,4 +58,5 @@ class Resumption:
 
     def offer(self, row: Row, offered: Offer) -> Offer:
         """What can be done with ROW beside its resume: never a second one."""
-        return offers.resumed(offered, self.pid_for(row), ended=self.ended)
+        told = offers.resumed(offered, self.pid_for(row), ended=self.ended)
+        return offers.with_taking_back(told)

@@ -189,18 +189,39 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
             if preview
             else _("Settled by hand.")
         )
-    if row.outcome == "withdrawn" and row.seq is None:
+    if row.taken_back_by is not None or (row.outcome == "withdrawn" and row.seq is None):
         # Only a taking back ends a call of another program so.
-        at = _at(row.ended_at, now)
-        if row.item:
-            return _("Taken back{at}: all calls of its run are asked anew.").format(at=at)
-        return _("Taken back{at}: it is asked anew.").format(at=at)
+        return _taken_back(row, now, me)
+    if row.outcome == "withdrawn":
+        return _withdrawn(row, now, me)
     return f"{words.state_word(row)}{_at(row.ended_at, now)}."
 
 
-def _withdrawn(row: Row, now: datetime, _me: Person | None) -> str:
+def _taken_back(row: Row, now: datetime, me: Person | None) -> str:
+    """Say who took an approval back, that nothing ran, and who has to do something now."""
+    answered = row.decision is not None and row.decision.verdict == "result"
+    if row.taken_back_by is None:
+        told = _("It was taken back{at}; nothing ran.")
+    elif words.is_me(row.taken_back_by, me):
+        mine = _("You took the answer back{at}; nothing ran.")
+        told = mine if answered else _("You took the approval back{at}; nothing ran.")
+    else:
+        other = _("{who} took the answer back{at}; nothing ran.")
+        told = other if answered else _("{who} took the approval back{at}; nothing ran.")
+    who = words.person(row.taken_back_by, me)
+    said = told.format(who=who, at=_at(row.ended_at, now))
+    if row.system == "lineclear":
+        then = _("The agent has to ask again.")
+    else:
+        then = _("All calls of its run are asked anew.") if row.item else _("It is asked anew.")
+    return f"{said} {then}"
+
+
+def _withdrawn(row: Row, now: datetime, me: Person | None) -> str:
     if row.reason_code in (GONE, ASKED_ANEW) and row.reason:
         return words.ended(visible_line(row.reason, 200))
+    if row.taken_back_by is not None:
+        return _taken_back(row, now, me)
     at = _at(row.ended_at, now)
     return _("Withdrawn{at}: the agent no longer asks for this.").format(at=at)
 
@@ -307,8 +328,9 @@ def changed_elsewhere(
             )
             + unsent
         )
-    if after.decision is not None and after.decision != before.decision:
+    if after.taken_back_by is None and after.decision not in (None, before.decision):
         decision = after.decision
+        assert decision is not None
         if decision.verdict == "withdrawn" or after.state is State.WITHDRAWN:
             return (
                 _("The agent withdrew this call at {time}.").format(
