@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,42 @@ def test_a_stopped_run_that_its_failed_resume_wrote_anew_says_that_it_failed(sou
     (run,) = waiting(settings)
     assert (run.id != row.id, run.sha256 != row.sha256) == (True, True)
     assert run.warnings == ("may_be_running", "resume_failed")
+
+
+GOES_ON = STOPS.replace(
+    "raise SystemExit",
+    "import time\nwhile path.with_name('wait').exists(): time.sleep(0.01)\nraise SystemExit",
+)
+
+
+@pytest.mark.parametrize("what", ["call", "run"])
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_resume_that_goes_on_has_not_failed(source, what, killed):
+    path = left(source) if what == "call" else left_by_starweaver(source)
+    wait = path.with_name("wait")
+    wait.touch()
+    settings = command(source, "-c", GOES_ON, "{checkpoint}", "0", what)
+    (row,) = waiting(settings)
+    if what == "call":
+        say(row, settings)
+    relaunch(read_detail(row), settings, despite=WORD)
+    run = until(lambda: next((one for one in waiting(settings) if one.id != row.id), None))
+    assert (run.state, run.tool, run.warnings, run.reason) == (State.RUNNING, None, (), None)
+    if killed:
+        # The worker and its command: nobody records how it ended.
+        os.kill(run.pid, signal.SIGSTOP)
+        for pid in (*children(run.pid), run.pid):
+            os.kill(pid, signal.SIGKILL)
+        failed = {"resume_failed"} | ({HANDED} if what == "call" else set())
+        run = until(lambda: next((one for one in waiting(settings) if one.id == run.id
+                                  and one.state is not State.RUNNING), None))  # fmt: skip
+        assert set(run.warnings) == failed | {"may_be_running"}
+    else:
+        wait.unlink()
+        until(lambda: [one for one in scan_once(settings, settings.sources) if one.outcome])
+        (run,) = waiting(settings)
+        assert (run.state, run.warnings) == (State.RESUMABLE, ("may_be_running",))
+
+
+def children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]

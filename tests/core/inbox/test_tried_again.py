@@ -327,7 +327,8 @@ def test_a_killed_resume_of_denials_alone_may_have_gone_on(source):
     assert (running.state, running.tool) == (State.RUNNING, None)
     os.killpg(worker.pid, signal.SIGKILL)
     worker.communicate()
-    (row,) = waiting(settings)
+    # Of the two that were killed the command's end may still be on its way.
+    (row,) = until(lambda: [one for one in waiting(settings) if one.state is not State.RUNNING])
     assert (row.id, row.state) == (running.id, State.UNCERTAIN)
     resolve(read_detail(row), "ask_again", None, settings)
     again = by_item(settings)

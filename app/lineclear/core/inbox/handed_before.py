@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
@@ -20,8 +21,10 @@ from lineclear.core.inbox.cautions import HANDED_OVER, REPEATS, RESUME_FAILED
 from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
-from lineclear.core.ledger.records import Revoked
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.records import Owner, Revoked
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.worker import starter_of
 
 T = TypeVar("T")
 
@@ -61,7 +64,11 @@ class HandedOver:
     def _failed_runs(self) -> dict[str, dict[str, frozenset[str]]]:
         """Give, by what names a run, its warnings by each id that something of it started under."""
         if self._runs is None:
-            self._runs = self._by_name(_failed_run)
+            unended = self._by_name(_not_ended_well)
+            self._runs = {
+                run: {aid: one.codes for aid, one in of.items() if not self._goes_on(one.owner)}
+                for run, of in unended.items()
+            }
         return self._runs
 
     def _by_name(
@@ -74,6 +81,12 @@ class HandedOver:
             if said is not None:
                 found.setdefault(said[0], {})[aid] = said[1]
         return found
+
+    def _goes_on(self, owner: Owner | None) -> bool:
+        """Tell whether what has no outcome yet lives, or may: then nothing of it has failed."""
+        return owner is not None and (
+            starter_of(self._store.path, owner, native=False) is not Process.DEAD
+        )
 
     def _stamped(self) -> Iterator[tuple[str, tuple[Stamp, ...]]]:
         ledger = self._store.path / APPROVALS
@@ -129,11 +142,21 @@ def _run_key(checkpoint: Checkpoint) -> str | None:
     return None if at is None else f"{checkpoint.system}\n{at.run_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Unended:
+    """What was started of a run and did not end well, or has not ended yet."""
+
+    codes: frozenset[str]
+    """The warnings for going on with the run, if it failed."""
+    owner: Owner | None
+    """Who started it, where no outcome stands; None where one does, or nobody can tell."""
+
+
 @lru_cache(maxsize=1 << 14)
-def _failed_run(
+def _not_ended_well(
     path: Path, aid: str, _stamps: tuple[Stamp, ...]
-) -> tuple[str, frozenset[str]] | None:
-    """Name the run of what was started and did not end well, and the warnings for going on."""
+) -> tuple[str, _Unended] | None:
+    """Name the run of what was started and has not ended well."""
     with Store.open(path) as store:
         try:
             start = store.reader.start(None, aid)
@@ -153,7 +176,17 @@ def _failed_run(
             return None
         of_call = start is None or start.decision.get("aid") == aid
         codes = (RESUME_FAILED, HANDED_OVER) if of_call else (RESUME_FAILED,)
-        return key, frozenset(codes)
+        owner = None if start is None or _ended(store, aid) else start.owner
+        return key, _Unended(frozenset(codes), owner)
+
+
+def _ended(store: Store, aid: str) -> bool:
+    try:
+        store.reader.outcome(None, aid)
+    except Unreadable as why:
+        why.raise_if_passing()
+        return why.code != "absent"
+    return True
 
 
 def _ended_well(store: Store, aid: str) -> bool:
