@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
@@ -94,6 +94,17 @@ async def waiting_run(on: Set) -> None:
     await until(lambda: on.choose_agent("analyst"))
     await until(lambda: on.tab("Execution"))
     await asyncio.sleep(0.4)
+
+
+async def totals(on: Set) -> None:
+    """Every figure of a selection and of all that waits."""
+    file = "fixtures/starweaver/v041_waiting_medium_40_steps.json"
+    on.stage.leave(file, "analyst", "run.checkpoint.json")
+    await on.section(Section.WAITING)
+    await until(lambda: on.choose_agent("analyst"))
+    on.window.table.selectAll()
+    await asyncio.sleep(0.6)
+    QTest.mouseClick(on.window.status.totals, Qt.MouseButton.LeftButton, pos=QPoint(4, 4))
 
 
 async def all_three(on: Set) -> None:
@@ -301,6 +312,7 @@ WORKING_DAY: dict[str, Scene] = {
     "other-run": other_run,
     "failed-run": failed_run,
     "waiting-run": waiting_run,
+    "totals": totals,
     "all-three": all_three,
     "execution": execution,
     "unreadable": unreadable,

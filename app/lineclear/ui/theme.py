@@ -392,6 +392,7 @@ def stylesheet(t: Tokens) -> str:
     QToolTip {{
         background: {t.text}; color: {t.base}; border: none; padding: 4px 6px;
     }}
+    QFrame#totalsCard {{ background: {t.base}; border: 1px solid {t.line}; }}
     QLabel[tone="muted"] {{ color: {t.muted}; }}
     QLabel[tone="accent"] {{ color: {t.link}; }}
     QLabel[tone="stop"] {{ color: {t.stop}; }}

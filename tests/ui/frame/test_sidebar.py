@@ -1,6 +1,4 @@
 import itertools
-import random
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,14 +6,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from lineclear.core.checkpoints.model import Counters
-from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.ui import theme
 from lineclear.ui.frame.sidebar import Entry, EntryModel, Role, Sidebar
 from lineclear.ui.queue.sections import Section
-from lineclear.ui.queue.totals import WAITING, RunTotals, Totals, total
-from tests.ui.sample import NOW, SOURCE, a_row
 
 
 @pytest.fixture
@@ -94,43 +88,6 @@ def test_a_source_is_chosen_and_let_go_by_a_second_click(sidebar, qtbot):
     assert chosen == [good, None]
     assert sidebar.source() is None
     assert not sidebar.grab().isNull()
-
-
-def test_totals_count_each_run_once():
-    rows = [
-        a_row(1, run="a", agent="one", run_folder=SOURCE, asked_at=NOW),
-        a_row(2, run="a", agent="one", run_folder=SOURCE, asked_at=NOW + timedelta(seconds=1)),
-        a_row(3, run="b"),
-    ]
-    assert total(rows) == Totals(3, 8, 62_000)
-    assert total(rows).sentence(WAITING) == (
-        "3 waiting \u00b7 8 tool calls \u00b7 62 k tokens over all that waits"
-    )
-
-
-def test_totals_of_rows_that_come_and_go_are_those_of_the_rows_that_are_there():
-    chance = random.Random(3)
-    running = RunTotals()
-    known: dict[str, Row] = {}
-    for number in range(400):
-        if known and chance.random() < 0.45:
-            running.remove(known.pop(chance.choice(sorted(known))))
-        else:
-            counters = chance.choice([Counters(), Counters(1, chance.randrange(9), None)])
-            row = a_row(number, run=f"r{number % 5}", agent="one", counters=counters)
-            known[row.id] = row
-            running.add(row)
-        if chance.random() < 0.3:
-            assert running.totals() == total(known.values())
-    for row in known.values():
-        running.remove(row)
-    assert running.totals() == Totals()
-
-
-def test_totals_of_what_nobody_reports_are_not_zero():
-    bare = a_row(1, counters=type(a_row(1).counters)())
-    assert total([bare]).sentence(WAITING) == "1 waiting"
-    assert total([]) == Totals(0, None, None)
 
 
 @pytest.mark.parametrize("height", [600, 420, 345, 300, 200])

@@ -1,9 +1,13 @@
 """What the window's frame says of nothing, and of a selection that is over."""
 
-from PySide6.QtCore import QItemSelectionModel
+import pytest
+from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
+from PySide6.QtTest import QTest
 
+from lineclear.core.checkpoints.model import Counters, Usage
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
+from lineclear.ui.labels import PlainLabel
 from lineclear.ui.queue.sections import Section
 from tests.ui.sample import NOW, a_decision, a_row, row_id
 
@@ -54,3 +58,48 @@ async def test_what_is_selected_behind_the_history_is_not_counted(inbox, until):
     await until(lambda: not inbox.history.shown, "the queue")
     inbox.overview.count()
     assert inbox.status.totals.text().startswith("2 selected")
+
+
+# --- Every figure ---------------------------------------------------------------------------------
+
+
+def card_says(inbox) -> list[str]:
+    return [
+        one.text()
+        for one in inbox.status.totals.card.findChildren(PlainLabel)
+        if not one.isHidden()
+    ]
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+async def test_every_figure_of_selection_and_all_that_waits_is_a_click_away(inbox, until):
+    await until(lambda: inbox.overview.complete, "all read")
+    used = {"counters": Counters(3, 8, 12_345), "usage": Usage(10_000, 2_345, None)}
+    rows = [a_row(n, asked_at=NOW, run=f"r{n}", **used) for n in (1, 2)]
+    silent = a_row(3, asked_at=NOW, run="r3", counters=Counters(), limits=Counters())
+    inbox.model.apply(Diff(added=(*rows, silent)))
+    inbox.overview.count()
+    totals = inbox.status.totals
+    assert totals.text().endswith(
+        "16 tool calls \u00b7 24 k tokens over 2 of 3 runs; 1 does not report"
+    )
+    for turn in (
+        lambda: QTest.mouseClick(totals, Qt.MouseButton.LeftButton, pos=QPoint(4, 4)),
+        lambda: QTest.keyClick(totals, Qt.Key.Key_Return),
+    ):
+        turn()
+        assert totals.card.isVisible()
+        said = card_says(inbox)
+        assert said[0] == "All that waits"
+        assert {"3 calls of 3 runs", "24,690", "20,000", "4,690", "not reported"} <= set(said)
+        turn()
+        assert not totals.card.isVisible()
+    assert "Tokens: 24,690 (2 of 3 runs)" in totals.accessibleDescription()
+    inbox.table.selectAll()
+    totals.setFocus()
+    QTest.keyClick(totals, Qt.Key.Key_Space)
+    assert {"Selection", "All that waits"} <= set(card_says(inbox))
+    assert totals.accessibleDescription().startswith("Selection, 3 calls of 3 runs.")
+    QTest.keyClick(totals, Qt.Key.Key_Escape)
+    assert not totals.card.isVisible()
+    assert totals.hasFocus(), "Esc shuts what is innermost, and no more"

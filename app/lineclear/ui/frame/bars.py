@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
+from lineclear.core.inbox.totals import Totals
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.announcing import announce
-from lineclear.ui.labels import ElidedLabel, PlainLabel, explain
+from lineclear.ui.frame.totals_label import TotalsLabel
+from lineclear.ui.labels import PlainLabel, explain
 from lineclear.ui.queue.filter_line import FilterLine
+from lineclear.ui.queue.totals import Scope
 
 CALM_AGAIN_MS = 250
 SAID_MS = 5_000
@@ -87,7 +90,7 @@ class StatusLine(QWidget):
         self.standing = _status_button("standing", self.words_wanted)
         self.trouble = _status_button("trouble", self.troubles_wanted)
         self.trouble.setProperty("tone", "stop")
-        self.totals = ElidedLabel(name="totals")
+        self.totals = TotalsLabel(name="totals")
         self.watching = PlainLabel(name="watching")
         line = QHBoxLayout(self)
         line.setContentsMargins(14, 5, 14, 5)
@@ -109,9 +112,10 @@ class StatusLine(QWidget):
         self._again.setInterval(SAID_MS)
         self._again.timeout.connect(self._show_told)
 
-    def show_totals(self, told: str) -> None:
-        """Show the totals, as soon as what is said there has been read."""
+    def show_totals(self, told: str, every: Sequence[tuple[Scope, Totals]]) -> None:
+        """Show the totals, as soon as what is said there has been read; EVERY: in all figures."""
         self._told = told
+        self.totals.show_figures(every)
         if not self._again.isActive():
             self._show_told()
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, default_source
+from lineclear.core.inbox.totals import Totals, totals
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.frame.bars import StatusLine
@@ -19,7 +20,7 @@ from lineclear.ui.frame.folder_words import sentences
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import TITLES, Section
-from lineclear.ui.queue.totals import SELECTED, WAITING, Totals, living_agents, total
+from lineclear.ui.queue.totals import SELECTED, WAITING, living_agents, sentence
 
 COUNT_AFTER_MS = 120
 DEMO_BEGINS = _("The pretend agents are starting: their first calls come in a moment.")
@@ -105,10 +106,13 @@ class Overview(QObject):
         """Show the totals of the selection, else of all that waits."""
         rows = [row for row_id in self._chosen() if (row := self._model.row_here(row_id))]
         several = len(rows) > 1
-        told = total(rows).sentence(SELECTED) if several else self._waiting.sentence(WAITING)
+        every = [(WAITING, self._waiting)]
+        if several:
+            every.insert(0, (SELECTED, totals(rows)))
+        told = sentence(every[0][1], every[0][0])
         if not several and self._away:
             told += " \u00b7 " + counted("{n} as last seen", "{n} as last seen", self._away)
-        self._status.show_totals(told)
+        self._status.show_totals(told, every)
         # Of folders that are not, another place of the line tells.
         watched = self._folders() - sum(not one.ok for one in self._health)
         self._status.watching.setText(

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.snooze import wakes_at
+from lineclear.core.inbox.totals import RunTotals, Totals
 from lineclear.ui.queue.grouping import expires_soon_from
 from lineclear.ui.queue.row_index import RowIndex
 from lineclear.ui.queue.sections import Section, section_of
-from lineclear.ui.queue.totals import RunTotals, Totals
 
 
 class KnownRows:

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.totals import Totals
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import Group, group_of
 from lineclear.ui.queue.row_order import Key
@@ -19,7 +20,6 @@ from lineclear.ui.queue.row_table import Role, RowTable
 from lineclear.ui.queue.scope import Scope
 from lineclear.ui.queue.sections import Section, shows
 from lineclear.ui.queue.sort_rule import UNSORTED, SortRule
-from lineclear.ui.queue.totals import Totals
 
 __all__ = ["QueueModel", "Role"]
 

@@ -1,4 +1,4 @@
-"""Budget totals over sets of rows: a run's counters are totals already, so each run counts once."""
+"""Budget totals in words: over what a sum is, and who does not report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import RunKey, newest, totals
+from lineclear.core.inbox.totals import Figure, Totals
 from lineclear.core.ledger.liveness import Process
 from lineclear.language import _, counted, marked_pair
 from lineclear.ui import words
@@ -16,6 +16,7 @@ from lineclear.ui import words
 class Scope:
     """What is added up, in words."""
 
+    title: str
     rows: tuple[str, str]
     """For one row and for several, as `counted` takes them."""
     whole: str
@@ -24,88 +25,125 @@ class Scope:
     """What is said where there is nothing to add up."""
 
 
-SELECTED = Scope(marked_pair("{n} selected", "{n} selected"), _("{totals} over the selection"), "")
-WAITING = Scope(
-    marked_pair("{n} waiting", "{n} waiting"), _("{totals} over all that waits"), _("Nothing waits")
+SELECTED = Scope(
+    _("Selection"),
+    marked_pair("{n} selected", "{n} selected"),
+    _("{totals} over the selection"),
+    "",
 )
+WAITING = Scope(
+    _("All that waits"),
+    marked_pair("{n} waiting", "{n} waiting"),
+    _("{totals} over all that waits"),
+    _("Nothing waits"),
+)
+THIS_RUN = Scope(_("This run"), marked_pair("{n} call", "{n} calls"), "{totals}", "")
+_UNITS = {"iterations": _("Iterations"), "turns": _("Turns"), "steps": _("Steps")}
+"""What systems count as a run goes on, as a heading."""
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Tool calls and tokens over the runs of some rows; None: nobody reports them."""
+class Line:
+    """One figure of a table."""
 
-    rows: int = 0
-    tool_calls: int | None = None
-    tokens: int | None = None
-
-    def sentence(self, what: Scope) -> str:
-        """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`."""
-        if not self.rows:
-            return what.nothing
-        parts = [counted(*what.rows, number=self.rows)]
-        if self.tool_calls is not None:
-            parts.append(words.amount_of(self.tool_calls, "tool calls"))
-        if self.tokens is not None:
-            parts.append(words.amount_of(self.tokens, "tokens"))
-        text = " \u00b7 ".join(parts)
-        return what.whole.format(totals=text) if len(parts) > 1 else text
+    name: str
+    used: str
+    """With its limit, where that is known of every run; else that it is not reported."""
+    note: str = ""
+    reported: bool = True
+    part: bool = False
+    """It is part of the figure above it."""
 
 
-def total(rows: Iterable[Row]) -> Totals:
-    """Add up ROWS, each run once."""
-    found = totals(rows)
-    return Totals(found.rows, found.tool_calls.used, found.tokens.used)
+def sentence(found: Totals, what: Scope) -> str:
+    """In words: `7 waiting · 41 tool calls · 312 k tokens over all that waits`.
 
-
-class RunTotals:
-    """The totals of rows that come and go: only the runs that changed are added up anew."""
-
-    def __init__(self) -> None:
-        self._runs: dict[RunKey, dict[str, Row]] = {}
-        self._figures: dict[RunKey, tuple[int | None, int | None]] = {}
-        """Tool calls and tokens of each run, as far as they are reported."""
-        self._changed: set[RunKey] = set()
-        self._rows = 0
-        self._sums = [0, 0]
-        self._reporting = [0, 0]
-
-    def add(self, row: Row) -> None:
-        """Count a row."""
-        run = row.run_key
-        self._runs.setdefault(run, {})[row.id] = row
-        self._rows += 1
-        self._changed.add(run)
-
-    def remove(self, row: Row) -> None:
-        """Count a row no longer, as it was when it was added."""
-        run = row.run_key
-        del self._runs[run][row.id]
-        self._rows -= 1
-        self._changed.add(run)
-
-    def totals(self) -> Totals:
-        """Add up."""
-        for run in self._changed:
-            self._enter(self._figures.pop(run, (None, None)), -1)
-            rows = self._runs[run]
-            if rows:
-                last = newest(rows.values()).counters
-                self._figures[run] = (last.tool_calls, last.tokens)
-                self._enter(self._figures[run], 1)
-            else:
-                del self._runs[run]
-        self._changed.clear()
-        calls_used, tokens_used = (
-            told if reporting else None
-            for told, reporting in zip(self._sums, self._reporting, strict=True)
+    Where runs do not report, it says over how many the sum is.
+    """
+    if not found.rows:
+        return what.nothing
+    head = counted(*what.rows, number=found.rows)
+    figures = [(found.tool_calls, _("tool calls")), (found.tokens, "tokens")]
+    told = {figure.told for figure, _noun in figures if figure.told}
+    if not told and not found.iterations.told:
+        return _join([head, _("budgets not reported")])
+    silent = [words.budget(None, None, noun) for figure, noun in figures if not figure.told]
+    if len(told) > 1:
+        return _join([head, *(_over(figure, noun, found.runs) for figure, noun in figures)])
+    summed = _join(
+        [head, *(words.budget(one.used, None, noun) for one, noun in figures if one.told)]
+    )
+    reporting = max(told, default=0)
+    if reporting == found.runs:
+        summed = what.whole.format(totals=summed)
+    elif reporting:
+        summed = counted(
+            "{totals} over {part} of {runs} runs; {n} does not report",
+            "{totals} over {part} of {runs} runs; {n} do not report",
+            found.runs - reporting,
+            totals=summed,
+            part=reporting,
+            runs=found.runs,
         )
-        return Totals(self._rows, calls_used, tokens_used)
+    return _join([summed, *silent])
 
-    def _enter(self, figures: tuple[int | None, int | None], sign: int) -> None:
-        for place, figure in enumerate(figures):
-            if figure is not None:
-                self._sums[place] += sign * figure
-                self._reporting[place] += sign
+
+def _over(figure: Figure, noun: str, runs: int) -> str:
+    return _("{figure} over {part} of {runs} runs").format(
+        figure=words.budget(figure.used, None, noun), part=figure.told, runs=runs
+    )
+
+
+def lines(found: Totals) -> list[Line]:
+    """Give every figure: iterations, tool calls, tokens, and those by kind."""
+    counting = ", ".join(_UNITS.get(unit, unit.capitalize()) for unit in found.units)
+    return [
+        _line(counting or _UNITS["iterations"], found.iterations, found.runs),
+        _line(_("Tool calls"), found.tool_calls, found.runs),
+        _line(_("Tokens"), found.tokens, found.runs),
+        _line(_("in"), found.tokens_in, found.runs, part=True),
+        _line(_("out"), found.tokens_out, found.runs, part=True),
+        _line(_("cache"), found.cache, found.runs, part=True),
+    ]
+
+
+def over(found: Totals) -> str:
+    """Over how much a table is: `7 calls of 5 runs`."""
+    rows = counted("{n} call", "{n} calls", found.rows)
+    return counted("{rows} of {n} run", "{rows} of {n} runs", found.runs, rows=rows)
+
+
+def spoken(found: Totals, what: Scope) -> str:
+    """Say the whole table in sentences."""
+    figures = (
+        f"{line.name}: {line.used}{f' ({line.note})' if line.note else ''}" for line in lines(found)
+    )
+    return f"{what.title}, {over(found)}. {'; '.join(figures)}."
+
+
+def _line(name: str, figure: Figure, runs: int, *, part: bool = False) -> Line:
+    if figure.used is None:
+        return Line(name, _("not reported"), reported=False, part=part)
+    used = f"{figure.used:,}"
+    if figure.whole_limit is not None:
+        used = _("{used} of {limit}").format(used=used, limit=f"{figure.whole_limit:,}")
+    notes = []
+    if figure.silent:
+        notes.append(_("{part} of {runs} runs").format(part=figure.told, runs=runs))
+    if figure.limit is not None and figure.whole_limit is None:
+        notes.append(
+            counted(
+                "limit of {n} run {limit}",
+                "limit of {n} runs {limit}",
+                figure.limited,
+                limit=f"{figure.limit:,}",
+            )
+        )
+    return Line(name, used, _join(notes), part=part)
+
+
+def _join(parts: Iterable[str]) -> str:
+    return " \u00b7 ".join(parts)
 
 
 def living_agents(rows: Iterable[Row]) -> int:
