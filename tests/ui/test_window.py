@@ -656,6 +656,27 @@ async def test_every_button_is_in_the_window_at_any_size(inbox, source, until, s
     assert fields.height() >= 40
 
 
+@pytest.mark.parametrize("size", [(640, 420), (1280, 680)])
+async def test_the_head_of_a_call_stays_while_its_tabs_are_looked_through(
+    inbox, source, until, size
+):
+    arguments = {"path": "/tmp/a", "content": "b\n" * 40}
+    shown = ask_for(source, arguments=arguments, iteration=3, tool_calls=4, tokens=900).shown
+    inbox.resize(*size)
+    await select(inbox, until, shown.aid)
+    tabs, header = inbox.pane.tabs, inbox.pane.header
+    await until(lambda: tabs.count() >= 3, "the tabs")
+    seen = set()
+    for place in range(tabs.count()):
+        tabs.setCurrentIndex(place)
+        await until(lambda: not tabs.currentWidget().visibleRegion().isEmpty(), "the tab")
+        QApplication.sendPostedEvents()
+        parts = (header.facts, header.standing, header.budgets)
+        head = tuple(part.isVisible() for part in parts)
+        seen.add((head, tabs.tabBar().mapTo(inbox, QPoint(0, 0)).y()))
+    assert len(seen) == 1
+
+
 async def test_in_a_narrow_window_sections_and_table_take_turns(inbox, source, until):
     ask_for(source)
     await until(lambda: inbox.model.rowCount() == 1, "a row")

@@ -35,7 +35,7 @@ from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.kept_tabs import KeptTabs
 from lineclear.ui.reading.low_room import LowRoom
 from lineclear.ui.reading.modify_editor import ModifyEditor
-from lineclear.ui.reading.part_tabs import PartTabs
+from lineclear.ui.reading.part_tabs import Body, PartTabs
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.result_tab import ResultTab
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
@@ -91,7 +91,7 @@ class ReadingPane(QWidget):
         self.modify = ModifyEditor(look)
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
-        self.body = QStackedWidget()
+        self.body = Body()
         lines = BODY_LEAST * self.fontMetrics().height()
         self.body.setMinimumHeight(self.tabs.tabBar().sizeHint().height() + lines + 8)
         self._wait = _wait_page()

@@ -1,8 +1,8 @@
-"""Tabs of which only those are there that have something to show."""
+"""The tabs of a call, of which only those are there that have something to show."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QTabWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QWidget
 
 
 class PartTabs(QTabWidget):
@@ -34,3 +34,14 @@ class PartTabs(QTabWidget):
             self.insertTab(place, page, self._names[page])
         elif not on and here >= 0:
             self.removeTab(here)
+
+
+class Body(QStackedWidget):
+    """The tabs, or an editor in their place."""
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802
+        """Whether its page asks for room of its own: an editor does, no tab more than another.
+
+        Else the head of the call would come and go, and the tabs jump, with each one's length.
+        """
+        return not isinstance(self.currentWidget(), QTabWidget) and super().hasHeightForWidth()
