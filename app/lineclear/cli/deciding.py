@@ -18,6 +18,7 @@ from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers, deciding, settling
 from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.rowbuilding import NATIVE_SYSTEM
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import Settings
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         case "take-back":
             with recording.decided(settings, detail.row, None, terminal):
                 void = deciding.take_back(detail, settings)
-            told = f"Taken back: nothing runs.{_also_void(void)}"
+            told = f"Taken back: nothing runs. {_what_follows(detail.row, void)}"
             _tell(options, terminal, detail, told, {"taken_back": True, "also_void": void})
         case "answer":
             _answer(options, terminal, settings, detail, arguments)
@@ -55,13 +56,14 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return Exit.DONE
 
 
-def _also_void(others: int) -> str:
-    """Tell of decisions that ended with one that was taken back, "" where there are none."""
+def _what_follows(row: Row, others: int) -> str:
+    """Tell what comes of a taking back, and of OTHERS, decisions that ended with it."""
     if not others:
-        return ""
+        ours = row.system == NATIVE_SYSTEM
+        return "The agent has to ask again." if ours else "It is asked anew."
     what = "decision on another call" if others == 1 else f"decisions on {others} other calls"
     is_void = "is" if others == 1 else "are"
-    return f" The {what} of its run {is_void} void too: all its calls are asked anew."
+    return f"The {what} of its run {is_void} void too: all its calls are asked anew."
 
 
 def _answer_of(options: argparse.Namespace) -> Json:

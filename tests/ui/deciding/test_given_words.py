@@ -156,7 +156,8 @@ async def test_a_note_waits_for_the_approval_and_goes_with_it(inbox, source, unt
     press(inbox, Qt.Key.Key_Return, CTRL)
     assert inbox.flow.asking.note == "asked the customer"
     assert not inbox.flow._busy
-    assert "Your note goes with it: \u201casked the customer\u201d." in says(inbox, "sentence")
+    kept = "Your note is kept, not sent: \u201casked the customer\u201d."
+    assert kept in says(inbox, "sentence")
     assert decision_of(shown) is None
     await ready(inbox, until)
     click(inbox.pane.bar.approve)

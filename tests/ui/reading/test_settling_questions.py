@@ -1,11 +1,18 @@
 """Who gets the note with which a call is settled: an agent of ours, and nobody else by itself."""
 
+import json
+
 import pytest
 
 from lineclear.cli.settled_elsewhere import told
-from lineclear.core.inbox.settling import comes_of
+from lineclear.core.inbox.settling import comes_of, note_reaches
+from lineclear.core.ledger.foreign import show_foreign
 from lineclear.core.ledger.state import State
+from lineclear.ui.deciding import offers
 from lineclear.ui.reading.editors import IT_DID_NOT_RUN, IT_RAN, QUESTIONS, question_about
+from tests import badinputs
+from tests.core.checkpoints.starweaver_samples import starweaver_document, waiting_state
+from tests.core.inbox.agents import asked
 from tests.ui.sample import a_row
 
 OURS = a_row(1, state=State.UNCERTAIN)
@@ -41,3 +48,25 @@ def test_no_note_is_spoken_of_where_none_is_given():
 def test_any_other_question_is_the_same_for_every_call():
     for name in QUESTIONS.keys() - {IT_RAN.name, IT_DID_NOT_RUN.name}:
         assert question_about(name, CALL) is QUESTIONS[name]
+
+
+@pytest.mark.parametrize(
+    "system, reaches", [("lc-agents", False), ("starweaver", True), ("ours", False)]
+)
+def test_who_gets_the_note_of_an_approval_is_what_their_own_form_has(tmp_path, system, reaches):
+    if system == "ours":
+        shown = asked(tmp_path / "bot" / "1")
+    elif system == "starweaver":
+        document = json.dumps(starweaver_document(waiting_state())).encode()
+        shown = show_foreign(badinputs.put(tmp_path / "run.checkpoint.json", document))[0]
+    else:
+        shown = show_foreign(badinputs.put(tmp_path / "pending.json"))[0]
+    assert note_reaches(shown) is reaches
+    assert not note_reaches(None)
+
+
+def test_a_note_is_told_as_it_goes():
+    made = offers.offer(a_row(1))
+    kept, given = offers.noted(made, "seen"), offers.noted(made, "seen", reaches=True)
+    assert kept.sentence.endswith(" Your note is kept, not sent: “seen”.")
+    assert given.sentence.endswith(" The agent gets your note: “seen”.")

@@ -1,4 +1,4 @@
-"""What becomes of the words with which a person settles a call that may have run.
+"""What becomes of the words with which a person approves a call, or settles what may have run.
 
 An agent of ours takes them from its ledger. Another program knows nothing of that.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.inbox.rowbuilding import NATIVE_SYSTEM
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.calls import Shown
 from lineclear.language import marked
 
 Resolution = Literal["ran", "not_run", "ask_again"]
@@ -29,3 +31,18 @@ def comes_of(row: Row, resolution: Resolution) -> str:
     if resolution == "ask_again":
         return _NO_NOTE
     return _NOT_RESUMED if row.tool is None and resolution == "ran" else _KEPT
+
+
+def note_reaches(shown: Shown | None) -> bool:
+    """Tell whether the agent gets the note of an approval: whether its system's own form has it.
+
+    An agent of ours takes the verdict from its ledger, and hands no note on.
+    """
+    if shown is None or shown.block is not None or shown.call is None:
+        return False
+    system, note = FORMATS[shown.checkpoint.system], "note"
+    try:
+        plain = system.native_decision(shown.call, "approve")
+        return bool(system.native_decision(shown.call, "approve", text=note) != plain)
+    except ValueError:
+        return False

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.settling import note_reaches
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding import offers
 from lineclear.ui.deciding.offers import Offer
@@ -38,6 +39,8 @@ class Asking(QObject):
         self._pane = pane
         self._drafts: dict[tuple[str, str], str] = {}
         self._notes: dict[str, str] = {}
+        self._told_notes: set[str] = set()
+        """Calls whose agent gets the note of an approval."""
         self._call = ""
         self.word = False
         """Asked is whether the operator knows that nothing runs."""
@@ -86,7 +89,8 @@ class Asking(QObject):
         """
         if self.denying:
             return Offer(offers.denying(row))
-        if self._pane.editor.question is editors.NOTE:
+        asked = self._pane.editor.question
+        if asked is not None and asked.name == editors.NOTE.name:
             return Offer(offers.NOTING)
         editing = self._pane.editing
         if editing is None:
@@ -96,7 +100,7 @@ class Asking(QObject):
         else:
             made = offers.modifying(row, reviewed=self.reviewing, flagged=editing.flagged)
         made = offers.held(made, decided, together) if made.approve else made
-        return made if editing is self._pane.answer else offers.noted(made, self.note)
+        return made if editing is self._pane.answer else self.noted(made)
 
     def verdict(self) -> Verdict | None:
         """What is given now: what is under review, or an approval as asked; None: nothing is."""
@@ -114,6 +118,18 @@ class Asking(QObject):
     def note(self) -> str:
         """What is kept with an approval of this call, "" for nothing."""
         return self._notes.get(self._call, "")
+
+    def ask_note(self, prepared: Prepared | None) -> None:
+        """Ask for a note on the call in the pane, and say who gets it."""
+        reaches = prepared is not None and note_reaches(prepared.detail.shown)
+        self._told_notes.discard(self._call)
+        if reaches:
+            self._told_notes.add(self._call)
+        self.ask(editors.NOTE_TO_THE_AGENT if reaches else editors.NOTE)
+
+    def noted(self, offer: Offer) -> Offer:
+        """OFFER with the note that waits for it."""
+        return offers.noted(offer, self.note, reaches=self._call in self._told_notes)
 
     def keep_note(self, text: str) -> None:
         """Keep TEXT with an approval, "" for nothing; the approval itself is another act."""

@@ -238,7 +238,7 @@ class DecisionFlow(QObject):
             offer = self.view.resumption.offer(row, offer)
         else:
             offer = offers.allowed(row, offer, editable=bool(self.view.prepared.text))
-        return self.asking.offer(row, *together) or offers.noted(offer, self.asking.note)
+        return self.asking.offer(row, *together) or self.asking.noted(offer)
 
     def pulse(self) -> None:
         """Look at the screen and the clock, and show how far the arming is."""
@@ -323,7 +323,7 @@ class DecisionFlow(QObject):
     def open_note(self) -> None:
         """Open the note that goes with an approval."""
         if self._offer.approve and not self._busy and not self.view.frozen:
-            self.asking.ask(editors.NOTE)
+            self.asking.ask_note(self.view.prepared)
 
     def take_back_held(self) -> None:
         """Take the last word back that is not written yet."""
@@ -350,6 +350,7 @@ class DecisionFlow(QObject):
             self.asking.answer(self.view.prepared)
 
     def _asking_changed(self) -> None:
+        self._spoken.turn()
         if self._subject() != self._armed_for:
             self._rearm()
         self._refresh()

@@ -138,11 +138,13 @@ def _no_command(row: Row) -> str:
 NOTING = _("Nothing is approved yet: your note waits for your approval.")
 
 
-def noted(offer: Offer, note: str) -> Offer:
-    """OFFER while a note waits to go with an approval."""
+def noted(offer: Offer, note: str, *, reaches: bool = False) -> Offer:
+    """OFFER while a note waits to go with an approval; REACHES: its agent gets the note, too."""
     if not note or not offer.approve:
         return offer
-    said = _("Your note goes with it: \u201c{note}\u201d.").format(note=visible_line(note, 60))
+    kept = _("Your note is kept, not sent: \u201c{note}\u201d.")
+    told = _("The agent gets your note: \u201c{note}\u201d.") if reaches else kept
+    said = told.format(note=visible_line(note, 60))
     return replace(offer, sentence=f"{offer.sentence} {said}".strip())
 
 

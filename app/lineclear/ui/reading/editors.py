@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLineEdit,
-    QPlainTextEdit,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +21,7 @@ from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.reading.written_text import WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,7 @@ SET_COMMAND = Question(
     "/path/to/lineclear resume {store} --agent package.module:factory",
     one_line=True,
 )
+NOTE_TO_THE_AGENT = replace(NOTE, title=_("A note that the agent gets with your approval."))
 QUESTIONS = {each.name: each for each in (DENY, NOTE, IT_RAN, IT_DID_NOT_RUN, SET_COMMAND)}
 _RESOLUTIONS: dict[str, Resolution] = {IT_RAN.name: "ran", IT_DID_NOT_RUN.name: "not_run"}
 
@@ -116,7 +117,7 @@ class TextEditor(QWidget):
         self.title.setFont(theme.small_font())
         self.title.setProperty("tone", "muted")
         self.title.setWordWrap(True)
-        self.text = QPlainTextEdit()
+        self.text = WrittenText()
         self.text.setObjectName("reason")
         self.text.setAccessibleName(_("Your answer"))
         self.text.setTabChangesFocus(True)
