@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lineclear.cli import agents_python
 from lineclear.cli.exits import Exit
@@ -30,10 +33,23 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
     factory = load_factory(options.agent)
-    given, store = store, _ours(store, options, terminal)
+    with ExitStack() as kept:
+        return _go_on(store, factory, options, terminal, kept)
+
+
+def _go_on(
+    given: Path,
+    factory: Callable[[Path], Any],
+    options: argparse.Namespace,
+    terminal: Terminal,
+    kept: ExitStack,
+) -> int:
+    """Run it; until KEPT is closed this operator's other starts of the run are refused."""
+    store = _ours(given, options, terminal, kept)
     claimed = store != given and CLAIMED_RUN in os.environ
     turn = partial(
         turn_to_go_on,
+        kept=kept,
         despite=frozenset(options.despite),
         launched=os.environ.get(LAUNCHED),
     )
@@ -51,7 +67,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     return Exit.DONE
 
 
-def _ours(store: Path, options: argparse.Namespace, terminal: Terminal) -> Path:
+def _ours(store: Path, options: argparse.Namespace, terminal: Terminal, kept: ExitStack) -> Path:
     """Give the store to go on in: that of a run of another program is made beside it."""
     if not store.is_dir() or _is_native(store):
         return store
@@ -69,6 +85,7 @@ def _ours(store: Path, options: argparse.Namespace, terminal: Terminal) -> Path:
         load(),
         hand,
         [path_text(part) for part in argv],
+        kept=kept,
         claimed=os.environ.get(CLAIMED_RUN),
         despite=frozenset(options.despite),
     )

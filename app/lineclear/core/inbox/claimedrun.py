@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.copies import only_start
+from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
@@ -28,6 +29,7 @@ from lineclear.core.inbox.startable import (
     word_for,
 )
 from lineclear.core.inbox.takeover import CLAIMED_RUN
+from lineclear.core.inbox.turn import name_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
@@ -66,10 +68,11 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
         setting = launch_for(settings, agent=agent, store=store)
         if setting is None:
             raise no_command(agent, store)
-        with working(opened) as held:
+        with working(opened) as held, ExitStack() as kept:
             with starting(opened), only_start(shown, settings) as seen:
                 command = _Command(opened, setting, held, seen)
                 refuse_going_elsewhere(shown, command.seen)
+                kept.enter_context(going_on(name_of(shown), store))
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)
 

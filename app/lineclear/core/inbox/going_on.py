@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -17,10 +17,12 @@ from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.copies import only_start_of_run
 from lineclear.core.inbox.everywhere import refuse_launched, same_folder
+from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.kinship import refuse_going_outside
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import load
 from lineclear.core.inbox.startable import refuse_open, word_for
+from lineclear.core.inbox.turn import name_of_run
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.state import State
@@ -35,6 +37,7 @@ async def turn_to_go_on(
     store: Path,
     run_id: str | None,
     *,
+    kept: ExitStack,
     despite: frozenset[str] = frozenset(),
     launched: str | None = None,
 ) -> AsyncIterator[None]:
@@ -42,7 +45,7 @@ async def turn_to_go_on(
 
     DESPITE holds the operator's word where it is needed, as for a relaunch. LAUNCHED is the nonce
     of the relaunch that started this very process, which was asked all of this, and whose record
-    others see for as long as it lives.
+    others see for as long as it lives. That this process goes on is told until KEPT is closed.
     Raises Refusal (`alive`, `request_open`, those of a turn, and what needs a word), and
     LineclearError where the settings cannot be read.
     """
@@ -54,6 +57,7 @@ async def turn_to_go_on(
     said = despite.union(*(one.despite for one in launches))
     async with only_start_of_run(run_id, store, load()) as seen:
         _refuse(store, spelled(run_id), seen, said)
+        kept.enter_context(going_on(name_of_run(run_id), store))
         yield
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
+from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.startable import (
@@ -25,6 +27,7 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
+from lineclear.core.inbox.turn import name_of
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
@@ -51,6 +54,7 @@ def take_over(
     hand: Hand,
     argv: Sequence[str],
     *,
+    kept: ExitStack,
     claimed: str | None = None,
     despite: frozenset[str] = frozenset(),
 ) -> Path | None:
@@ -58,7 +62,8 @@ def take_over(
 
     RUNS are the ids that an agent of ours can take up; the one written last is meant. CLAIMED is
     the run that a relaunch has claimed for this very process: that has given its word already, and
-    records how it ends. Otherwise ARGV, this command, is recorded with the operator's word.
+    records how it ends. Otherwise ARGV, this command, is recorded with the operator's word, and
+    that it goes on with the run is told until KEPT is closed.
     Raises what `relaunch` raises but for the command, and StoreHeld.
     """
     with Store.open(store) as opened:
@@ -82,6 +87,7 @@ def take_over(
         with working(opened):
             with starting(opened), only_start(shown, settings) as seen:
                 refuse_elsewhere(shown, seen, despite)
+                kept.enter_context(going_on(name_of(shown), store))
                 _begin(opened, shown, settings, argv, despite)
             try:
                 folder = _handed(opened, shown, hand)

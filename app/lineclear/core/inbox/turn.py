@@ -11,6 +11,7 @@ import hashlib
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Final
 
 from lineclear.core.checkpoints.likeness import likeness
@@ -30,13 +31,20 @@ _PAUSE_S: Final = 0.02
 
 @contextmanager
 def turn_of(shown: Shown, *, patience_s: float = _TURN_S) -> Iterator[None]:
-    """Be the only one of this operator who looks at a run and starts it.
+    """Be the only one of this operator who looks at a run and starts it; as `turn` of its name."""
+    with turn(name_of(shown), patience_s=patience_s):
+        yield
+
+
+@contextmanager
+def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
+    """Be the only one of this operator who looks at the run of this name and starts it.
 
     Raises Refusal: `being_started` (another one has it after PATIENCE_S), `start_lock` (the lock
     cannot be taken: nothing is started then); LineclearError (`home_relative`).
     """
     deadline = time.monotonic() + patience_s
-    while (held := _take(name_of(shown), deadline)) is None:
+    while (held := _take(name, deadline)) is None:
         time.sleep(_PAUSE_S)
     try:
         yield
@@ -62,9 +70,8 @@ async def turn_of_run(run_id: str, *, patience_s: float = _TURN_S) -> AsyncItera
 def _take(name: str, deadline: float) -> AgentLock | None:
     """Take the lock of a name; None while another one has it."""
     # Runs share few locks: none is ever removed, for who waits for one that is gone waits alone.
-    folder = state() / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:2]
     try:
-        return AgentLock.acquire(folder)
+        return AgentLock.acquire(shelf_of(name))
     except StoreHeld as why:
         if time.monotonic() > deadline:
             raise Refusal(
@@ -73,11 +80,21 @@ def _take(name: str, deadline: float) -> AgentLock | None:
             ) from why
         return None
     except StoreRefused as why:
-        raise Refusal(
-            "Not started: the lock that keeps a run from being started twice cannot be taken."
-            f" {why.sentence}",
-            code="start_lock",
-        ) from why
+        raise no_lock(why) from why
+
+
+def shelf_of(name: str) -> Path:
+    """Give the folder of the lock of a name."""
+    return state() / FOLDER / hashlib.sha256(name.encode()).hexdigest()[:2]
+
+
+def no_lock(why: StoreRefused) -> Refusal:
+    """Say that nothing is started without a lock, and WHY it cannot be taken."""
+    return Refusal(
+        "Not started: the lock that keeps a run from being started twice cannot be taken."
+        f" {why.sentence}",
+        code="start_lock",
+    )
 
 
 def name_of_run(run_id: str) -> str:
