@@ -11,11 +11,15 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
 from lineclear.core.ledger.decide import Verdict
+from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.state import State
+from lineclear.ui.deciding import offers
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
 from tests import badinputs
 from tests.core.inbox.test_beside import asked, failed, waiting
+from tests.ui.sample import a_decision, a_row, ask_for
 from tests.ui.test_window import click, ready, says, select
 
 NAMED = {"trace_id": "r-1", "tool_id": "t-1"}
@@ -135,3 +139,39 @@ async def test_an_approved_call_says_which_other_one_of_its_run_holds_it_back(
     assert f"is open in {source / 'other'}; deny or settle that first." in banner.accessibleName()
     assert not inbox.pane.bar.resume.isVisible()
     assert inbox.pane.bar.take_back.isVisible()
+
+
+async def test_what_was_hinted_before_gives_way_to_what_an_opened_form_says(inbox, source, until):
+    shown = ask_for(source).shown
+    await until(lambda: inbox.table.choose(shown.aid), "the row")
+    await until(lambda: inbox.flow._offer.deny, "the offer")
+    inbox.actions_table["resume"].trigger()
+    assert says(inbox, "sentence") == "There is nothing to resume here."
+    inbox.flow.deny()
+    assert says(inbox, "sentence").startswith("The agent gets this text instead of a result")
+
+
+@pytest.mark.parametrize(
+    "state, told",
+    [
+        (State.APPROVED, "it runs what was approved."),
+        (State.LAPSED, "it asks anew."),
+        (State.DENIED, "it reads the denial."),
+        (State.EXPIRED, "it reads that the time was over."),
+        (State.RESUMABLE, "it goes on from here."),
+    ],
+)
+def test_the_bar_says_what_a_resume_starts(state, told):
+    row = a_row(
+        1,
+        agent="refund-bot",
+        state=state,
+        process=Process.DEAD,
+        resumable_by="settings",
+        decision=a_decision() if state is State.APPROVED else None,
+    )
+    offer = offers.offer(row)
+    assert offer.resume == "Resume"
+    assert offer.sentence == f"This starts refund-bot again, and {told}"
+    ended = offers.resumed(offer, None, ended=True)
+    assert ended.sentence == "The last resume ended before it came to this. See Output."

@@ -53,6 +53,17 @@ def in_minutes(number):
     return NOW + timedelta(minutes=number)
 
 
+def test_whose_agent_may_wait_or_not_stands_in_no_group_that_says_it_does(model):
+    unknown = a_row(2, process=Process.UNKNOWN)
+    model.apply(Diff(added=(dead(1), unknown, a_row(3), a_row(4, process=Process.ELSEWHERE))))
+    assert told(model) == [
+        (Group.AGENTS_WAITING, 0, 2),
+        (Group.AGENTS_UNKNOWN, 2, 1),
+        (Group.AGENTS_DEAD, 3, 1),
+    ]
+    assert model.group_words(2) == "Not known whether agents wait"
+
+
 def dead(number, **more):
     return a_row(number, process=Process.DEAD, **more)
 
@@ -276,7 +287,7 @@ def test_whatever_happens_in_whatever_order_gives_what_sorting_everything_gives(
         row = known[number]
         if row.expires_at is not None and row.expires_at <= soon:
             return 0, -number
-        return 1 + (row.process is Process.DEAD), -number
+        return 1 + 2 * (row.process is Process.DEAD), -number
 
     waiting = [
         number

@@ -13,6 +13,7 @@ from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.frame.bars import TopBar
 from lineclear.ui.frame.finding import Finder
 from lineclear.ui.frame.panes import Panes
+from lineclear.ui.frame.section_hints import section_hint
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.history.desk import HistoryDesk
 from lineclear.ui.history.entry_table import RowView
@@ -50,6 +51,7 @@ class Navigation:
         self._flow = flow
         self._rescope = rescope
         self._tell = tell
+        sidebar.section_chosen.connect(lambda section: pane.hint.setText(section_hint(section)))
 
     @property
     def rows(self) -> QueueView | RowView:

@@ -1,4 +1,4 @@
-"""The groups of what waits: what expires soon, whose agent waits, whose agent is dead."""
+"""The groups of what waits: what expires soon, whose agent waits, may wait, or is dead."""
 
 from __future__ import annotations
 
@@ -17,13 +17,23 @@ class Group(IntEnum):
 
     EXPIRES_SOON = 0
     AGENTS_WAITING = 1
-    AGENTS_DEAD = 2
+    AGENTS_UNKNOWN = 2
+    AGENTS_DEAD = 3
 
 
 HEADINGS = {
     Group.EXPIRES_SOON: _("Expires soon"),
     Group.AGENTS_WAITING: _("Agents waiting"),
+    Group.AGENTS_UNKNOWN: _("Not known whether agents wait"),
     Group.AGENTS_DEAD: _("Agents dead"),
+}
+
+
+OF_PROCESS = {
+    Process.ALIVE: Group.AGENTS_WAITING,
+    Process.ELSEWHERE: Group.AGENTS_WAITING,
+    Process.UNKNOWN: Group.AGENTS_UNKNOWN,
+    Process.DEAD: Group.AGENTS_DEAD,
 }
 
 
@@ -31,7 +41,7 @@ def group_of(row: Row, now: datetime) -> Group:
     """Give the group of a waiting ROW: the most pressing one that fits."""
     if row.expires_at is not None and row.expires_at - now <= SOON:
         return Group.EXPIRES_SOON
-    return Group.AGENTS_DEAD if row.process is Process.DEAD else Group.AGENTS_WAITING
+    return OF_PROCESS[row.process]
 
 
 def expires_soon_from(row: Row) -> datetime | None:

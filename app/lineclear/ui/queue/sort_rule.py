@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lineclear.core.ledger.liveness import Process
 from lineclear.ui.queue.cells import Column
-from lineclear.ui.queue.grouping import SOON, Group
+from lineclear.ui.queue.grouping import OF_PROCESS, SOON, Group
 from lineclear.ui.queue.known_rows import KnownRows
 from lineclear.ui.queue.row_index import LATEST
 from lineclear.ui.queue.row_order import Key, RowOrder
@@ -65,8 +64,7 @@ class SortRule:
         # An absurd time stays within its group; one that is not known is the last.
         placed, expires = known.index.placed, known.index.expires
         process = known.index.values["process"]
-        start = dict.fromkeys(set(process), _PER_GROUP * Group.AGENTS_WAITING)
-        start[Process.DEAD.value] = _PER_GROUP * Group.AGENTS_DEAD
+        start = {each.value: _PER_GROUP * group for each, group in OF_PROCESS.items()}
         return [
             placed[slot] if expires[slot] <= soon else placed[slot] + start[process[slot]]
             for slot in slots

@@ -115,13 +115,13 @@ class TableColumns(QObject):
             action.toggled.connect(self._shown(column))
         menu.addSeparator()
         self._add_sorts(menu.addMenu(_("Sort by")))
-        unsorted = menu.addAction(_("Sort as at first"))
+        unsorted = menu.addAction(_("Reset sorting"))
         header = self._view.horizontalHeader()
         unsorted.setEnabled(header.sortIndicatorSection() != UNSORTED)
         unsorted.triggered.connect(
             lambda: header.setSortIndicator(UNSORTED, Qt.SortOrder.AscendingOrder)
         )
-        menu.addAction(_("Columns as at first")).triggered.connect(self._at_first)
+        menu.addAction(_("Reset columns")).triggered.connect(self._at_first)
         at = QPoint(8, 0) if where is None else where
         # In a narrow table the header is hidden, and the table begins where it would stand.
         menu.popup((self._view if header.isHidden() else header).mapToGlobal(at))

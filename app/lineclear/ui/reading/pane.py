@@ -166,7 +166,7 @@ class ReadingPane(QWidget):
 
     # --- What is shown --------------------------------------------------------------------------
 
-    def show_nothing(self, hint: str = HINT) -> None:
+    def show_nothing(self) -> None:
         """Show no call."""
         self.hint.setText(hint)
         self._pages.setCurrentIndex(0)

@@ -1,0 +1,21 @@
+"""What the empty reading pane says can be done with a call, in each section."""
+
+from __future__ import annotations
+
+from lineclear.language import _
+from lineclear.ui.queue.sections import Section
+from lineclear.ui.reading.pane import HINT
+
+_HINTS = {
+    Section.HANDED_OVER: _("Select a call to see who picks it up. r then Enter resumes its agent."),
+    Section.RUNNING: _("Select a call to see what runs."),
+    Section.MAY_HAVE_RUN: _("Select a call. Look in its target system, then say what you found."),
+    Section.TO_RESUME: _("Select a run to see where it stopped. r then Enter resumes it."),
+    Section.UNREADABLE: _("Select a row to see why it cannot be read."),
+    Section.FINISHED: _("Select a call to see how it ended."),
+}
+
+
+def section_hint(section: Section) -> str:
+    """What can be done in SECTION, where no call of it is selected."""
+    return _HINTS.get(section, HINT)
