@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit
 
 from lineclear.ui.contrast import contrast, readable
 from lineclear.ui.reading.colours import difference_back, style
@@ -88,14 +89,23 @@ def test_differences_and_hits_can_be_read(dark: bool, high: bool):
     assert contrast(here.foreground().color(), here.background().color()) >= (7 if high else 4.5)
 
 
-def test_placeholders_can_be_read():
-    for dark, high in itertools.product((False, True), repeat=2):
-        palette = own_palette(dark=dark, high=high)
-        told = contrast(
-            palette.color(QPalette.ColorRole.PlaceholderText),
-            palette.color(QPalette.ColorRole.Base),
-        )
-        assert told >= (7 if high else 4.5)
+@pytest.mark.parametrize("kind", [QLineEdit, QPlainTextEdit])
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("high", [False, True])
+def test_placeholders_can_be_read_as_they_are_drawn(qapp, qtbot, kind, dark, high):
+    look = Theme(qapp, dark=dark)
+    look.follow_desktop(high=high)
+    field = kind()
+    qtbot.addWidget(field)
+    # Blocks, so that some pixels are all ink.
+    field.setPlaceholderText("\u2588" * 8)
+    field.resize(200, 60)
+    drawn = field.grab().toImage()
+    places = itertools.product(range(12, drawn.width() - 12), range(12, drawn.height() - 12))
+    base = QColor(look.tokens.base)
+    told = max(contrast(drawn.pixelColor(x, y), base) for x, y in places)
+    look.stop()
+    assert told >= (7 if high else 4.5)
 
 
 def test_a_colour_that_cannot_be_read_moves_towards_the_text():

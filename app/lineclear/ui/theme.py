@@ -295,6 +295,7 @@ def stylesheet(t: Tokens) -> str:
         border-radius: 6px; padding: 5px 8px;
         selection-background-color: {t.accent}; selection-color: {t.on_accent};
     }}
+    QLineEdit, QPlainTextEdit {{ placeholder-text-color: {t.muted}; }}
     QAbstractSpinBox QLineEdit {{ border: none; padding: 0 8px; background: transparent; }}
     QAbstractSpinBox::up-button, QAbstractSpinBox::down-button {{ width: 0; border: none; }}
     QAbstractSpinBox:focus {{ border: {ring} solid {t.focus}; }}
