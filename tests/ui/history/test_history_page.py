@@ -431,6 +431,21 @@ async def test_a_click_on_a_person_narrows_to_what_that_person_decided(inbox, un
     assert inbox.findChild(QPushButton, "narrowing0") is None or not page._chips.isVisible()
 
 
+async def test_beside_sums_no_call_stays_in_the_pane(inbox, source, until):
+    shown = ask_for(source).shown
+    await until(lambda: inbox.model.row(shown.aid), "the row")
+    written(fact(1))
+    page = await opened(inbox, until, 1)
+    choose_call(page)
+    await until(lambda: "Approved" in inbox.history.detail.said(), "its record")
+    click(button(inbox, "historyPeople"))
+    await until(lambda: page.sums.rowCount() == 1, "one person")
+    assert inbox.history.detail.said() == "\nClick a line, or press Enter on it, for its calls."
+    assert inbox.history.side.shows_record()
+    click(button(inbox, "historyCalls"))
+    await until(lambda: "Approved" in inbox.history.detail.said(), "the record again")
+
+
 async def test_ends_that_were_not_seen_are_a_click_away(inbox, until):
     written(*(fact(n, end_seen=(0, 1, None)[n % 3]) for n in range(9)))
     page = await opened(inbox, until, 9)

@@ -162,14 +162,23 @@ async def test_the_line_shows_how_it_may_go_on_and_takes_it(inbox, source, until
 async def test_escape_closes_the_help_first_and_then_the_filter(inbox, source, until):
     await call(inbox, source, until)
     press(inbox, Qt.Key.Key_Slash)
-    QTest.keyClicks(inbox.filter, "age:soon")
+    QTest.keyClicks(inbox.filter, "tol:bash")
     below = inbox.filter._below
-    assert "no length of time" in below.said.text()
+    assert below.said.text() == "tol: is no field; tool: is one."
     press(inbox, Qt.Key.Key_Escape)
     assert not below.isVisible()
-    assert inbox.filter.text() == "age:soon"
+    assert inbox.filter.text() == "tol:bash"
     press(inbox, Qt.Key.Key_Escape)
     assert inbox.filter.text() == ""
+
+
+async def test_what_is_wrong_with_a_filter_is_said_once(inbox, source, until):
+    await call(inbox, source, until)
+    press(inbox, Qt.Key.Key_Slash)
+    QTest.keyClicks(inbox.filter, "age:soon")
+    await until(lambda: "no length of time" in inbox.empty.sentence.text(), "the sentence")
+    below = inbox.filter._below
+    assert below is None or not below.isVisible()
 
 
 async def test_a_word_that_is_not_finished_hides_nothing(inbox, source, until):

@@ -250,6 +250,7 @@ class HistoryDesk(QObject):
     def turn(self, view: Pivot | None) -> None:
         """Show calls, or sums by something."""
         self.page.show_view(view)
+        self._chosen(self.page.table.current())
         self.look()
         self.page.rows.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -300,6 +301,12 @@ class HistoryDesk(QObject):
 
     def _chosen(self, entry: Entry | None) -> None:
         if not self.shown:
+            return
+        if self.page.view is not None:
+            # A sum is of no call.
+            self.side.show_record(call_too=False)
+            self.call_wanted.emit("")
+            self.detail.show_sums()
             return
         call = None if entry is None else entry.fact.call
         stored = bool(call) and self._in_store(call or "")

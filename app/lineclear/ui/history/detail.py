@@ -20,6 +20,7 @@ from lineclear.ui.history.told import Column
 from lineclear.ui.labels import PlainLabel, WholeLabel
 
 HINT = _("Select a row: what was decided, what was seen of it, and how it ended.")
+SUMS_HINT = _("Click a line, or press Enter on it, for its calls.")
 _LABELS = 104
 """Pixels of the column of names."""
 _BREAK = "\u2028"
@@ -237,6 +238,12 @@ class Detail(QWidget):
         """Show that no row is chosen."""
         self.title.setText("")
         self.facts.setText(HINT)
+        self._fill([])
+
+    def show_sums(self) -> None:
+        """Show that sums are listed, which are of no row."""
+        self.title.setText("")
+        self.facts.setText(SUMS_HINT)
         self._fill([])
 
     def show_event(self, sentence: str) -> None:

@@ -68,8 +68,11 @@ def replaced(before: str, word: str) -> str:
 
 
 def sentence(found: Filter) -> str:
-    """Give what has to be said of a filter: what is wrong with it, else what may be meant."""
-    return (*found.wrong, *found.hints, "")[0]
+    """Give what may be meant by a filter; what is wrong with it is said in the place of the rows.
+
+    They are not listed then, and to be told the same in two places is to look for a difference.
+    """
+    return "" if found.wrong else (*found.hints, "")[0]
 
 
 def _plain(value: str) -> bool:

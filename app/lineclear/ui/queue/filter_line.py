@@ -1,4 +1,4 @@
-"""The filter line, and below it how the last word may go on and what is wrong with the line."""
+"""The filter line, and below it how the last word may go on and what may be meant by the line."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class FilterLine(QLineEdit):
         self.textEdited.connect(lambda _text: self.suggest())
 
     def suggest(self) -> None:
-        """Show how the line may go on and what is wrong with it, or nothing."""
+        """Show how the line may go on and what may be meant by it, or nothing."""
         text = self.text()
         ways = suggestions(text[: self.cursorPosition()], self.values)
         said = sentence(parse_filter(text))
@@ -63,8 +63,7 @@ class FilterLine(QLineEdit):
         if self._below is None:
             self._below = FilterHints(self.window())
             self._below.chosen.connect(self._take)
-        wrong = bool(parse_filter(text).wrong)
-        self._below.offer(ways, said, wrong=wrong)
+        self._below.offer(ways, said)
         place = self.mapTo(self.window(), QPoint(0, self.height() + 2))
         self._below.place(place, max(self.width(), 320))
 
@@ -162,14 +161,14 @@ class FilterHints(QFrame):
         box.addWidget(self.said)
         self.hide()
 
-    def offer(self, ways: list[Suggestion], said: str, *, wrong: bool) -> None:
+    def offer(self, ways: list[Suggestion], said: str) -> None:
         """Take up other ways and another sentence."""
         self._ways.show(ways)
         self.list.setVisible(bool(ways))
         self.list.setFixedHeight(len(ways) * LINE_HEIGHT)
         self.list.setCurrentIndex(QModelIndex())
         self.said.setText(said)
-        self.said.set_tone("care" if wrong else "muted")
+        self.said.set_tone("muted")
         self.said.setVisible(bool(said))
 
     def place(self, where: QPoint, width: int) -> None:
