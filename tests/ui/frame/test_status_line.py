@@ -94,7 +94,7 @@ async def test_every_figure_of_selection_and_all_that_waits_is_a_click_away(inbo
         assert {"3 calls of 3 runs", "24,690", "20,000", "4,690", "not reported"} <= set(said)
         turn()
         assert not totals.card.isVisible()
-    assert "Tokens: 24,690 (2 of 3 runs)" in totals.accessibleDescription()
+    assert "Tokens: 24,690 (reported by 2 of 3 runs)" in totals.accessibleDescription()
     inbox.table.selectAll()
     totals.setFocus()
     QTest.keyClick(totals, Qt.Key.Key_Space)

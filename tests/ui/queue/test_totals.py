@@ -84,16 +84,17 @@ def test_a_figure_of_some_runs_says_of_which_part():
     found = totals([REPORTING, SILENT, limited])
     assert over(found) == "3 calls of 3 runs"
     assert lines(found)[:3] == [
-        Line("Iterations, Steps", "6", "2 of 3 runs"),
-        Line("Tool calls", "8", "2 of 3 runs \u00b7 limit of 1 run 20"),
-        Line("Tokens", "157", "2 of 3 runs"),
+        Line("Iterations, steps", "6", "reported by 2 of 3 runs"),
+        Line("Tool calls", "8", "reported by 2 of 3 runs \u00b7 1 run limited to 20"),
+        Line("Tokens", "157", "reported by 2 of 3 runs"),
     ]
 
 
 def test_the_table_is_spoken_whole():
     assert spoken(totals([REPORTING, SILENT]), WAITING) == (
-        "All that waits, 2 calls of 2 runs. Steps: 1 (1 of 2 runs); Tool calls: 2 (1 of 2 runs); "
-        "Tokens: 150 (1 of 2 runs); in: 100 (1 of 2 runs); out: 50 (1 of 2 runs); "
+        "All that waits, 2 calls of 2 runs. Steps: 1 (reported by 1 of 2 runs); "
+        "Tool calls: 2 (reported by 1 of 2 runs); Tokens: 150 (reported by 1 of 2 runs); "
+        "in: 100 (reported by 1 of 2 runs); out: 50 (reported by 1 of 2 runs); "
         "cache: not reported."
     )
 

@@ -26,7 +26,7 @@ class TotalsCard(QFrame):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(16, 12, 16, 12)
-        self._grid.setHorizontalSpacing(8)
+        self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
 
     def show_figures(self, every: Sequence[tuple[Scope, Totals]]) -> None:
@@ -38,8 +38,8 @@ class TotalsCard(QFrame):
                 label.deleteLater()
         for number, (scope, found) in enumerate(every):
             place = 1 + number * _COLUMNS
-            self._put(scope.title, 0, place, bold=True, span=_COLUMNS)
-            self._put(over(found), 1, place, muted=True, span=_COLUMNS)
+            self._put(scope.title, 0, place, bold=True, right=True)
+            self._put(over(found), 1, place, muted=True, right=True)
             for at, line in enumerate(lines(found), 2):
                 self._put_line(line, at, place)
         names = _names(every)
@@ -61,7 +61,6 @@ class TotalsCard(QFrame):
         bold: bool = False,
         muted: bool = False,
         right: bool = False,
-        span: int = 1,
     ) -> None:
         label = PlainLabel(text, self)
         font = theme.body_font(tabular=True)
@@ -69,10 +68,8 @@ class TotalsCard(QFrame):
         label.setFont(font)
         if muted:
             label.setProperty("tone", "muted")
-        label.setMinimumWidth(72 if right else 0)
-        label.setContentsMargins(0 if right or place == 0 else 4, 0, 12 if place == 0 else 0, 0)
-        side = Qt.AlignmentFlag.AlignRight if right or span > 1 else Qt.AlignmentFlag.AlignLeft
-        self._grid.addWidget(label, at, place, 1, span, side | Qt.AlignmentFlag.AlignVCenter)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        self._grid.addWidget(label, at, place, side | Qt.AlignmentFlag.AlignVCenter)
 
 
 def _names(every: Sequence[tuple[Scope, Totals]]) -> list[tuple[str, bool]]:

@@ -38,8 +38,8 @@ WAITING = Scope(
     _("Nothing waits"),
 )
 THIS_RUN = Scope(_("This run"), marked_pair("{n} call", "{n} calls"), "{totals}", "")
-_UNITS = {"iterations": _("Iterations"), "turns": _("Turns"), "steps": _("Steps")}
-"""What systems count as a run goes on, as a heading."""
+_UNITS = {"iterations": _("iterations"), "turns": _("turns"), "steps": _("steps")}
+"""What systems count as a run goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,10 @@ def _over(figure: Figure, noun: str, runs: int) -> str:
 
 def lines(found: Totals) -> list[Line]:
     """Give every figure: iterations, tool calls, tokens, and those by kind."""
-    counting = ", ".join(_UNITS.get(unit, unit.capitalize()) for unit in found.units)
+    units = [_UNITS.get(unit, unit) for unit in found.units or ("iterations",)]
+    counting = ", ".join(units)
     return [
-        _line(counting or _UNITS["iterations"], found.iterations, found.runs),
+        _line(counting[:1].upper() + counting[1:], found.iterations, found.runs),
         _line(_("Tool calls"), found.tool_calls, found.runs),
         _line(_("Tokens"), found.tokens, found.runs),
         _line(_("in"), found.tokens_in, found.runs, part=True),
@@ -129,12 +130,12 @@ def _line(name: str, figure: Figure, runs: int, *, part: bool = False) -> Line:
         used = _("{used} of {limit}").format(used=used, limit=f"{figure.whole_limit:,}")
     notes = []
     if figure.silent:
-        notes.append(_("{part} of {runs} runs").format(part=figure.told, runs=runs))
+        notes.append(_("reported by {part} of {runs} runs").format(part=figure.told, runs=runs))
     if figure.limit is not None and figure.whole_limit is None:
         notes.append(
             counted(
-                "limit of {n} run {limit}",
-                "limit of {n} runs {limit}",
+                "{n} run limited to {limit}",
+                "{n} runs limited to {limit}",
                 figure.limited,
                 limit=f"{figure.limit:,}",
             )
