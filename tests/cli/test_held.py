@@ -63,7 +63,7 @@ def test_results_of_a_stranger_are_told_by_approve_relaunch_and_doctor(words):
     # Removed, it is put together anew, and the run goes on.
     path.unlink()
     told = said("relaunch", first["id"], *words)
-    assert told.startswith("Started process ")
+    assert told.startswith("Started: ")
     assert set(json.loads(path.read_text())["approvals"]) == {"call_1", "call_2"}
 
 

@@ -1,12 +1,22 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
+from lineclear.core.ledger.layout import APPROVALS, WORKERS
+from lineclear.core.ledger.lock import AgentLock
 from tests import badinputs
 from tests.cli.program import AGENT, agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import foreign
+from tests.core.checkpoints.starweaver_samples import (
+    approval,
+    call,
+    starweaver_document,
+    waiting_state,
+)
 
 LOOP = badinputs.FIXTURES / "a3s" / "store_layout" / "v1" / "loop_checkpoints" / "id_cnVuLTE.json"
 
@@ -70,7 +80,7 @@ def test_a_foreign_stores_call_is_claimed_and_run(tmp_path):
     assert lineclear("approve", row["id"], *words).returncode == 0
     done = lineclear("relaunch", row["id"], *words)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Started process" in done.stdout
+    assert done.stdout.startswith("Started: ")
     row = only_row(*words, state="done")
     assert row["outcome"] == "ok"
     text = lineclear("show", row["id"], *words).stdout
@@ -152,3 +162,60 @@ def test_a_failed_resume_is_told_and_can_be_tried_again(tmp_path):
         "the end of the launch before",
     )
     wait_for(lambda: {row["state"] for row in listed(*words)} == {"done"})
+
+
+def test_of_four_calls_of_one_run_that_are_relaunched_at_once_one_says_that_it_started(tmp_path):
+    calls = {f"call_{n}": {"command": f"ls {n}"} for n in range(4)}
+    state = waiting_state(
+        *(approval(one, arguments=said) for one, said in calls.items()),
+        batch=[call(one, arguments=said) for one, said in calls.items()],
+    )
+    folder = tmp_path / "source" / "web"
+    folder.mkdir(mode=0o700, parents=True)
+    badinputs.put(folder / "run.checkpoint.json", json.dumps(starweaver_document(state)).encode())
+    go = tmp_path / "go"
+    code = f"import pathlib, time\nwhile not pathlib.Path({str(go)!r}).exists(): time.sleep(0.01)"
+    set_launch(tmp_path, "-c", code, name="web")
+    words = ("--source", tmp_path / "source")
+    rows = listed(*words)
+    for row in rows:
+        assert (
+            lineclear("approve", row["id"], "--despite", "arguments_differ", *words).returncode == 0
+        )
+    argv = [sys.executable, "-m", "lineclear", "relaunch", *map(str, words)]
+    pipe = subprocess.PIPE
+    all_four = [
+        subprocess.Popen([*argv, row["id"]], stdout=pipe, stderr=pipe, text=True) for row in rows
+    ]
+    said = [(*one.communicate(), one.returncode) for one in all_four]
+    go.touch()
+    assert sorted(code for _, _, code in said) == [0, 4, 4, 4]
+    for out, error, code in said:
+        if code == 0:
+            assert (out.startswith("Started: "), error) == (True, "")
+        else:
+            assert (out, error.startswith("lineclear: ")) == ("", True)
+            assert "[alive]" in error or "[started]" in error
+    wait_for(lambda: all(row["state"] == "done" for row in listed(*words)))
+
+
+def test_a_worker_that_is_killed_before_it_says_a_word_is_told(tmp_path):
+    words = ("--source", tmp_path / "source")
+    store = foreign(tmp_path / "source")
+    set_launch(tmp_path, "-c", "", name="theirs")
+    (row,) = listed(*words)
+    assert lineclear("approve", row["id"], *words).returncode == 0
+    # What stands between two starts of one store is held, so the worker waits for it.
+    with AgentLock.acquire(store / APPROVALS / WORKERS):
+        argv = [sys.executable, "-m", "lineclear", "relaunch", *map(str, words), row["id"]]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as relaunching:
+            (record,) = wait_for(lambda: list((store / APPROVALS).glob("*.launch-1.json")))
+            os.killpg(json.loads(record.read_text())["owner"]["pid"], signal.SIGKILL)
+            out, error = relaunching.communicate()
+    assert (out, relaunching.returncode) == ("", 1)
+    log = record.with_suffix(".log")
+    assert error == (
+        "lineclear: It is not known whether it was started: what was to start it has not said so."
+        f" Its output is in {log}.\n"
+    )

@@ -17,7 +17,7 @@ from lineclear.core.inbox.rows import path_text
 def run(options: argparse.Namespace, terminal: Terminal) -> int:
     """Start the configured resume command of a call's agent, detached."""
     settings, detail = detail_of(options)
-    launched = launch.relaunch(
+    launched = launch.relaunch_and_hear(
         detail,
         looking_into(settings),
         despite=frozenset(options.despite),
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         )
         return Exit.DONE
     command = visible_line(" ".join(launched.argv))
-    terminal.say(f"Started process {launched.pid}: {command}")
+    terminal.say(f"Started: {command}")
     terminal.say(f"Its output goes to {path_text(launched.log)}")
     return Exit.DONE
 

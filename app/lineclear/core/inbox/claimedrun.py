@@ -31,6 +31,7 @@ from lineclear.core.inbox.startable import (
 from lineclear.core.inbox.takeover import CLAIMED_RUN
 from lineclear.core.inbox.turn import name_of
 from lineclear.core.inbox.walk import own_names
+from lineclear.core.inbox.worker_word import refusing, say_started
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
@@ -62,7 +63,7 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
     A denied call is resumed too, so that its agent learns of the denial; its outcome is `denied`.
     Raises what `relaunch` raises, and what claiming raises.
     """
-    with Store.open(store) as opened:
+    with refusing(os.environ), Store.open(store) as opened:
         shown = _find(opened, aid)
         agent = path_text(store.name)
         setting = launch_for(settings, agent=agent, store=store)
@@ -308,6 +309,7 @@ def _run(command: _Command, started: _Started) -> int:
         raise Refusal(sentence, code="no_program") from why
     finally:
         os.close(sink)
+    say_started(os.environ)
     if held is not None and os.name != "nt":
         pass_on(held, child.pid, [path_text(part) for part in argv])
     tail = _Tail()

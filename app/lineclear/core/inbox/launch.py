@@ -39,6 +39,7 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
+from lineclear.core.inbox.worker_word import TOLD_TO, Word, awaited
 from lineclear.core.ledger import lock, oserrors
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
@@ -69,13 +70,16 @@ class _Start:
     by: Person
     native: bool
     despite: frozenset[str] = frozenset()
+    told_to: Path | None = None
+    """Where a worker of ours is to say whether it started the command."""
     nonce: str = field(default_factory=new_nonce)
 
     @property
     def env(self) -> dict[str, str]:
         """The environment of what is started: the agent itself, or a worker of ours."""
         if not self.native:
-            return own_environment(os.environ)
+            told = {} if self.told_to is None else {TOLD_TO: os.fspath(self.told_to)}
+            return {**own_environment(os.environ), **told}
         return {**environment(self.setting, os.environ), LAUNCHED: self.nonce}
 
 
@@ -88,6 +92,9 @@ class Launched:
     n: int
     log: Path
     argv: tuple[str, ...]
+    keeper: Owner
+    by_worker: bool
+    """A worker of ours starts the command, and says whether it did."""
 
 
 def command_for(row: Row, settings: Settings) -> LaunchSetting | None:
@@ -101,6 +108,7 @@ def relaunch(
     *,
     despite: frozenset[str] = frozenset(),
     beside: Iterable[Path] = (),
+    word: Word | None = None,
 ) -> Launched:
     """Start the resume in its own session; its output goes to `launch-N.log`, 16 MiB at most.
 
@@ -110,7 +118,8 @@ def relaunch(
     So is `handed_over_before`, for a call that was approved before the same one was started, and
     `unread_beside`, where a file cannot be read that may hold an open call of the run, and
     `resumed_before`, of a run that was resumed from another folder. BESIDE are folders that are
-    looked into beside those of the saved settings, also by what is started.
+    looked into beside those of the saved settings, also by what is started. A worker, which may
+    still find that nothing may be started, says so to WORD.
     Raises Refusal: these, `no_command`, `no_program`, `alive` (the
     agent, its run or an earlier launch lives), `too_many_launches` (3 in 10 min), `not_decided`,
     `held`, `lapsed`, `clock`, `request_open` (a call of the same run is open), `gone`, `asked_anew`
@@ -120,7 +129,7 @@ def relaunch(
     fresh = read_detail(detail.row)
     row = fresh.row
     refuse_unless_resumable(row)
-    word = word_for(row, despite)
+    given = word_for(row, despite)
     setting = _setting(row, settings)
     with Store.open(row.store) as store:
         if store.owner_uid != os.geteuid():
@@ -134,13 +143,14 @@ def relaunch(
             if row.state is State.RESUMABLE and fresh.shown is not None:
                 # Its program may remove or rewrite the file; what was resumed stays known.
                 store.commit("request", None, row.id, fresh.shown.raw)
-            word |= _look_beside(row, rows_beside(store), despite)
+            given |= _look_beside(row, rows_beside(store), despite)
         with _own_turn(store, fresh.shown, settings, despite) as further:
-            word |= further
+            given |= further
             _refuse_alive(store, row)
             n = _next_number(store, row, fresh.launches)
             argv = _argv(store, row, setting, beside)
-            start = _Start(argv, setting, operator(settings), store.native, word)
+            told_to = None if word is None else word.path
+            start = _Start(argv, setting, operator(settings), store.native, given, told_to)
             return _start(store, row, n, start)
 
 
@@ -266,7 +276,8 @@ def _start(store: Store, row: Row, n: int, start: _Start) -> Launched:
     assert keeper.stdin is not None
     name = launch_log_name(seq=row.seq, aid=row.id, n=n)
     try:
-        _record(store, row, n, start, owner_of(keeper.pid))
+        owner = owner_of(keeper.pid)
+        _record(store, row, n, start, owner)
         os.replace(draft, name, src_dir_fd=store.ledger_fd, dst_dir_fd=store.ledger_fd)
         keeper.stdin.write(outputlog.GO)
     except BaseException:
@@ -278,7 +289,27 @@ def _start(store: Store, row: Row, n: int, start: _Start) -> Launched:
             keeper.stdin.close()
         # Waited for by a thread of its own, so that it never stays behind as a zombie.
         threading.Thread(target=keeper.wait, name="launch-reaper", daemon=True).start()
-    return Launched(keeper.pid, n, store.path / APPROVALS / name, start.argv)
+    log = store.path / APPROVALS / name
+    return Launched(keeper.pid, n, log, start.argv, owner, not start.native)
+
+
+def relaunch_and_hear(
+    detail: Detail,
+    settings: Settings,
+    *,
+    despite: frozenset[str] = frozenset(),
+    beside: Iterable[Path] = (),
+) -> Launched:
+    """Do as `relaunch`, and return once the command is started as far as a worker of ours knows.
+
+    Raises what `relaunch` raises, also where the worker has it; NotConfirmed where that says
+    nothing for a minute.
+    """
+    with awaited() as word:
+        launched = relaunch(detail, settings, despite=despite, beside=beside, word=word)
+        if launched.by_worker:
+            word.hear(launched.keeper, launched.log)
+    return launched
 
 
 def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> None:
