@@ -268,6 +268,71 @@ async def test_an_error_of_the_service_is_no_trouble(service, told, until):
         await until(service.shown)
 
 
+ODD = [
+    ("Notify", "s", ["abc"]),
+    ("Notify", "as", [["abc"]]),
+    ("Notify", "i", [-5]),
+    ("Notify", "", []),
+    ("Notify", "uu", [7, 8]),
+    ("GetCapabilities", "s", ["body-markup"]),
+    ("GetCapabilities", "", []),
+    ("GetCapabilities", "au", [[1]]),
+]
+
+
+@pytest.mark.parametrize("answer", ODD)
+async def test_an_answer_of_another_shape_is_none_and_is_said_once(
+    service, told, until, caplog, answer
+):
+    member, signature, body = answer
+    async with told:
+        service.do("answer", member=member, signature=signature, body=body)
+        for number in (1, 2):
+            alert = Alert(f"{number} calls wait", "")
+            told.notifications.show(alert)
+            await until(lambda: len(told.unshown) == number, "what the tray gets")  # noqa: B023
+        said = [one.message for one in caplog.records if one.levelname == "WARNING"]
+        wanted = {"Notify": "u", "GetCapabilities": "as"}[member]
+        odd = f"{NAME} answers {member} with {signature!r} and not {wanted!r}"
+        assert said == [f"{odd}: it is taken as no answer."]
+        service.do("answer_well")
+        told.notifications.show(ALERT)
+        await until(service.shown)
+        assert service.shown()[-1]["summary"] == ALERT.title
+
+
+async def test_a_good_service_that_takes_over_from_an_odd_one_is_heard(
+    session_bus, home, told, until, caplog
+):
+    async with told:
+        with served(home) as odd:
+            odd.do("answer", member="Notify", signature="s", body=["abc"])
+            told.notifications.show(ALERT)
+            await until(lambda: told.unshown)
+        await told.notices_the_end()
+        with served(home) as good:
+            await until(good.shown, "what was not shown before")
+            assert good.shown()[0]["summary"] == ALERT.title
+    assert [one.levelname for one in caplog.records].count("WARNING") == 1
+
+
+async def test_an_odd_answer_that_comes_late_is_none(service, told, until, monkeypatch):
+    async with told:
+        told.notifications.show(ALERT)
+        await until(service.shown)
+        service.do("answer", member="Notify", signature="i", body=[-5])
+        monkeypatch.setattr(bus, "CALL_S", 0.3)
+        service.child.send_signal(signal.SIGSTOP)
+        told.notifications.show(Alert("2 more", ""))
+        await until(lambda: told.unshown)
+        service.child.send_signal(signal.SIGCONT)
+        await until(lambda: len(service.do("calls")) == 2, "the late answer")
+        service.do("answer_well")
+        monkeypatch.setattr(bus, "CALL_S", 5.0)
+        told.notifications.show(Alert("3 calls wait", ""))
+        await until(lambda: len(service.shown()) == 2)
+
+
 async def test_a_service_that_hangs_keeps_nobody_waiting(service, told, until, monkeypatch):
     async with told:
         monkeypatch.setattr(bus, "CALL_S", 0.3)

@@ -91,6 +91,37 @@ async def test_a_portal_that_comes_later_is_asked(session_bus, home, qapp, until
                 await until(lambda: not look.still, "no wish")
 
 
+ODD = [
+    ("s", ["abc"]),
+    ("", []),
+    ("ss", ["a", "b"]),
+    ("a{sa{ss}}", [{APPEARANCE: {"reduced-motion": "1"}}]),
+    ("a{ss}", [{APPEARANCE: "reduced-motion"}]),
+    ("as", [[APPEARANCE]]),
+]
+
+
+@pytest.mark.usefixtures("session_bus")
+@pytest.mark.parametrize("answer", ODD)
+async def test_an_answer_of_another_shape_is_none_and_the_next_portal_is_heard(
+    home, qapp, until, caplog, answer
+):
+    signature, body = answer
+    async with followed(qapp) as look:
+        with a_portal(home) as odd:
+            odd.do("answer", member="ReadAll", signature=signature, body=body)
+            # What it tells later is heard all the same.
+            await until(lambda: odd.do("calls"), "the question")
+            odd.do("set", space=APPEARANCE, key="contrast", signature="u", value=1)
+            await until(lambda: look.tokens.high, "what was told after it")
+        with a_portal(home) as desktop:
+            desktop.do("set", space=APPEARANCE, key="reduced-motion", signature="u", value=1)
+            await until(lambda: look.still, "the wish")
+    said = [one.message for one in caplog.records if one.levelname == "WARNING"]
+    odd = f"{PORTAL} answers ReadAll with {signature!r} and not 'a{{sa{{sv}}}}'"
+    assert said == [f"{odd}: it is taken as no answer."]
+
+
 async def test_what_the_operator_asked_for_stands_whatever_the_desktop_says(
     session_bus, home, qapp, until
 ):

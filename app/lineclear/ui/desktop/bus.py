@@ -79,7 +79,9 @@ class Bus:
     def __init__(self, connection: MessageBus) -> None:
         self._connection = connection
         self._owners: dict[str, str] = {}
-        self._late: dict[int, Callable[[list[Any]], None]] = {}
+        self._late: dict[int, tuple[str | None, Callable[[list[Any]], None]]] = {}
+        self._odd: set[tuple[str, str, str]] = set()
+        """Who answered which call in which wrong shape: each is said once."""
         self.on_signal: Callable[[Message], None] = lambda _message: None
         self.on_owner: Callable[[str, str], None] = lambda _name, _owner: None
         """A followed name has another owner; "" for none."""
@@ -95,11 +97,14 @@ class Bus:
         member: str,
         signature: str = "",
         *body: Any,
+        answers: str | None = None,
         late: Callable[[list[Any]], None] | None = None,
     ) -> list[Any]:
         """Call a method and give the values of its answer.
 
-        LATE takes the answer that comes after the deadline, if it ever does. Raises BusError.
+        ANSWERS is the signature that the answer has to have, None where nobody looks at it: any
+        program can take a service's name. LATE takes the answer that comes after the deadline, if
+        it ever does. Raises BusError.
         """
         if not self._connection.connected:
             raise BusError("the bus is gone")
@@ -118,7 +123,7 @@ class Bus:
                 reply = await self._connection.call(message)
         except TimeoutError as why:
             if late is not None:
-                self._late[message.serial] = late
+                self._late[message.serial] = (answers, late)
             raise BusError(f"{service} does not answer {member}") from why
         except (OSError, EOFError, ValueError) as why:
             raise BusError(f"the bus is gone: {why}") from why
@@ -127,7 +132,17 @@ class Bus:
         if reply.message_type is MessageType.ERROR:
             told = " ".join(str(part) for part in reply.body)
             raise BusError(f"{member}: {reply.error_name} {told}".strip()[:300])
+        if answers is not None and reply.signature != answers:
+            raise self._odd_answer(reply, service, member, answers)
         return list(reply.body)
+
+    def _odd_answer(self, reply: Message, service: str, member: str, answers: str) -> BusError:
+        said = f"{service} answers {member} with {reply.signature[:40]!r} and not {answers!r}"
+        who = (reply.sender or "", member, reply.signature)
+        if who not in self._odd:
+            self._odd.add(who)
+            log.warning("%s: it is taken as no answer.", said)
+        return BusError(said)
 
     def send(self, service: str, path: str, member: str, signature: str, *body: Any) -> None:
         """Call a method of the interface that bears the service's name, and forget it."""
@@ -155,7 +170,9 @@ class Bus:
         self._owners.setdefault(name, "")
         # Nobody owns it yet: not an error.
         with contextlib.suppress(BusError):
-            (owner,) = await self.call(DAEMON, _DAEMON_PATH, DAEMON, "GetNameOwner", "s", name)
+            (owner,) = await self.call(
+                *(DAEMON, _DAEMON_PATH, DAEMON, "GetNameOwner", "s", name), answers="s"
+            )
             self._owners[name] = owner
         return self._owners[name]
 
@@ -188,8 +205,8 @@ class Bus:
 
     def _take(self, message: Message) -> None:
         if message.message_type is MessageType.METHOD_RETURN:
-            late = self._late.pop(message.reply_serial, None)
-            if late is not None:
+            answers, late = self._late.pop(message.reply_serial, (None, None))
+            if late is not None and answers in (None, message.signature):
                 late(list(message.body))
         elif message.message_type is MessageType.SIGNAL:
             if message.sender == DAEMON and message.member == "NameOwnerChanged":

@@ -159,7 +159,7 @@ class DesktopNotifications:
 
         try:
             if self._capabilities is None:
-                (told,) = await bus.call(NAME, _PATH, NAME, "GetCapabilities")
+                (told,) = await bus.call(NAME, _PATH, NAME, "GetCapabilities", answers="as")
                 self._capabilities = frozenset(told)
             known, service = self._capabilities, self._services
             hints = {
@@ -174,15 +174,16 @@ class DesktopNotifications:
                 *(self._icon, alert.title, body_for(alert, known)),
                 *(list(ACTIONS) if "actions" in known else [], hints),
                 _UNTIL_CLOSED if alert.urgent else _OF_THE_DESKTOP,
+                answers="u",
                 late=lambda body: self._came_late(bus, body),
             )
-        except (BusError, ValueError, TypeError) as why:
+        except BusError as why:
             log.info("the desktop's notification service: %s", why)
             self._forget()
             if self._wanted is alert:
                 self._give_up()
             return
-        self._id = int(shown)
+        self._id = shown
         if service == self._services:
             self._shown = alert
         else:
@@ -190,7 +191,7 @@ class DesktopNotifications:
 
     def _came_late(self, bus: Bus, body: list[Any]) -> None:
         """Take back what a slow service showed after it had been given up."""
-        if body and isinstance(body[0], int) and body[0] != self._id:
+        if body[0] != self._id:
             bus.send(NAME, _PATH, "CloseNotification", "u", body[0])
 
     async def _close(self, bus: Bus) -> None:

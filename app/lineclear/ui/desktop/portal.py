@@ -115,7 +115,9 @@ class DesktopLook:
 
         wanted = [APPEARANCE, GNOME, GNOME_CONTRAST, KDE]
         try:
-            (found,) = await bus.call(PORTAL, _PATH, _SETTINGS, "ReadAll", "as", wanted)
+            (found,) = await bus.call(
+                *(PORTAL, _PATH, _SETTINGS, "ReadAll", "as", wanted), answers="a{sa{sv}}"
+            )
         except BusError:
             return
         self._told = {

@@ -118,8 +118,8 @@ class ScreenLock:
         asked = [("GetSession", "s", own)] if own else []
         # A program that a user's service manager started is in no session; `auto` means its user's.
         for member, signature, value in (*asked, ("GetSession", "s", "auto")):
-            with contextlib.suppress(BusError, ValueError):
-                (path,) = await bus.call(*manager, member, signature, value)
+            with contextlib.suppress(BusError):
+                (path,) = await bus.call(*manager, member, signature, value, answers="o")
                 return str(path)
         log.info("logind knows no session of this program: a lock is learnt from screen savers")
         return ""
