@@ -117,6 +117,8 @@ async def test_what_was_resumed_is_not_resumed_again_while_it_goes_on(inbox, sou
     await ready(inbox, until, Act.RESUME)
     click(inbox.pane.bar.resume)
     await until(lambda: "was resumed and runs as pid" in says(inbox, "standing"), "that it runs")
+    assert "dead" not in says(inbox, "facts")
+    await until(lambda: inbox.model.row(shown.aid).resumed_as, "the row to know")
     assert not inbox.pane.bar.resume.isVisible()
     assert not inbox.pane.set_command.isVisible()
     assert inbox.pane.bar.take_back.isVisible()
@@ -129,6 +131,7 @@ async def test_what_was_resumed_is_not_resumed_again_while_it_goes_on(inbox, sou
     await until(inbox.pane.bar.resume.isVisible, "Resume once more")
     assert "Nothing runs until refund-bot is resumed" in says(inbox, "standing")
     await until(lambda: says(inbox, "sentence").startswith("The last resume ended"), "why")
+    await until(lambda: inbox.model.row(shown.aid).resumed_as is None, "the row to know that, too")
 
 
 async def test_a_command_that_is_none_is_refused(inbox, source, until):

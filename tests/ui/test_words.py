@@ -192,6 +192,19 @@ def test_an_agent_that_was_started_again_waits_for_nothing_it_asked_before():
     assert "77" not in facts
 
 
+def test_a_resumed_agent_is_nowhere_called_dead():
+    dead = a_row(1, state=State.APPROVED, process=Process.DEAD, pid=77, decision=a_decision())
+    assert "pid 77 dead" in words.header_facts(dead, NOW)
+    row = replace(dead, agent="archiver", resumed_as=20038)
+    facts = words.header_facts(row, NOW, ("bot.py",))
+    assert facts.endswith(" \u00b7 resumed as pid 20038")
+    assert cells.text(row, Column.AGENT, NOW) == "archiver \u00b7 resumed"
+    assert cells.text(row, Column.PROCESS, NOW) == "resumed"
+    assert "archiver was resumed and runs as pid 20038" in stands(row)
+    told = (facts, stands(row), *(cells.text(row, column, NOW) for column in Column))
+    assert not [one for one in told if "dead" in one or "77" in one]
+
+
 def test_a_call_that_is_over_names_no_process_that_never_ran_it():
     row = a_row(1, state=State.WITHDRAWN, closed=True, outcome="withdrawn", pid=None)
     assert "alive" not in words.header_facts(row, NOW, ("bot.py",))

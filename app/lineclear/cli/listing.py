@@ -98,7 +98,9 @@ def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
 def _process(row: Row) -> str:
     if row.closed:
         return ""
-    return row.process.value if row.waited_for else "restarted"
+    if not row.waited_for:
+        return "restarted"
+    return row.process.value if row.resumed_as is None else "resumed"
 
 
 def _arguments(row: Row) -> str:

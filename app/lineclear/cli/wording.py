@@ -196,6 +196,8 @@ def process_words(row: Row) -> str:
     """Tell what is known of the process that waits for a call, or ran it."""
     if not row.waited_for:
         return "asked before its agent was started again"
+    if row.resumed_as is not None:
+        return f"resumed as process {row.resumed_as}"
     known = {
         Process.ALIVE: "process alive",
         Process.DEAD: "process dead",

@@ -242,6 +242,13 @@ def resumed_before(before: Resumed) -> str:
     )
 
 
+def process_word(row: Row) -> str:
+    """What is known of the process of a call, in a word or two."""
+    if not row.waited_for:
+        return _("started again")
+    return PROCESS_WORDS[row.process] if row.resumed_as is None else _("resumed")
+
+
 def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
     """The line under the title: agent, when it asked, its process and command."""
     facts = [name(row.agent, _("unknown agent"))]
@@ -253,11 +260,13 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         facts.append(_("foreign") if row.system else _("unknown system"))
     if not row.waited_for:
         facts.append(_("asked before its agent was started again"))
+    elif row.resumed_as is not None:
+        facts.append(_("resumed as pid {pid}").format(pid=row.resumed_as))
     elif row.pid is not None:
         facts.append(_("pid {pid} {state}").format(pid=row.pid, state=PROCESS_WORDS[row.process]))
     elif not row.closed:
         facts.append(_("process {state}").format(state=PROCESS_WORDS[row.process]))
-    if argv and row.waited_for and not (row.closed and row.pid is None):
+    if argv and row.waited_for and row.resumed_as is None and not (row.closed and row.pid is None):
         program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
         shown = " ".join(map(str, mask_for_record([program, *argv[1:]])))
         facts.append(visible_line(masked_text(shown), 60))

@@ -20,7 +20,7 @@ from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
-from lineclear.core.ledger.liveness import LockState, Process, current_owner
+from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
     EXECUTOR,
     Outcome,
@@ -34,6 +34,9 @@ from lineclear.core.ledger.state import Standing, State
 
 NATIVE_SYSTEM = "lineclear"
 UNDECIDED = frozenset({State.PENDING, State.HELD})
+RESUMED = frozenset({State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED, State.RESUMABLE})
+"""States in which a call stays until its resumed agent comes to it."""
+_ALIVE = Process.ALIVE
 _MAY_START = UNDECIDED | {State.APPROVED, State.LAPSED}
 
 
@@ -164,6 +167,7 @@ def row_of(
         process=how.process,
         pid=pid,
         start_ticks=0 if pid is None or owner is None else owner.start_ticks,
+        resumed_as=_resumed_as(records, how),
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),
         reason=how.sentence or _refused_because(outcome),
@@ -183,6 +187,14 @@ def row_of(
         closed=outcome is not None,
         run_folder=None if place.run_folder == place.store else place.run_folder,
     )
+
+
+def _resumed_as(records: CallRecords, how: Standing) -> int | None:
+    """Give the process of the last resume while it lives and has not come to this yet."""
+    last = records.launches[-1].owner if records.launches else None
+    if last is None or how.state not in RESUMED or how.process in (_ALIVE, Process.ELSEWHERE):
+        return None
+    return last.pid if process_of(last) is _ALIVE else None
 
 
 def _taken_back_by(start: Start | Revoked | None, block: RequestBlock | None) -> Person | None:

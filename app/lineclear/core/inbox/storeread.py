@@ -425,6 +425,8 @@ def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:
     if row.state is State.RUNNING and row.seq is None and row.started_at is not None:
         # Its death changes no file.
         yield now + _LOOK_AT_RUNNING
+    if row.resumed_as is not None:
+        yield now + _LOOK_AT_RUNNING
     if row.lapses_at is not None:
         yield row.lapses_at
     if row.state in UNDECIDED:

@@ -190,10 +190,10 @@ class InView(QObject):
         if self.row is None:
             return
         argv = () if self.prepared is None else self.prepared.argv
-        pid = self.resumption.pid_for(self.row)
+        row = replace(self.row, resumed_as=self.resumption.pid_for(self.row))
         told = (STANDING if self.away else "") if self.frozen is None else self.frozen.standing
         now = datetime.now(UTC)
-        self._pane.show_row(self.row, now, self.me, argv, resumed=pid, told=told)
+        self._pane.show_row(row, now, self.me, argv, told=told)
 
     # --- What happens elsewhere -----------------------------------------------------------------
 

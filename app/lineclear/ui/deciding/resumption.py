@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lineclear.core.inbox.rowbuilding import RESUMED
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch, Owner
-from lineclear.core.ledger.state import State
 from lineclear.ui.deciding import offers
 from lineclear.ui.deciding.offers import Offer
-
-RESUMED = frozenset({State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED, State.RESUMABLE})
-"""States in which a call stays until its resumed agent comes to it."""
 
 
 class Resumption:
@@ -54,7 +51,11 @@ class Resumption:
 
     def pid_for(self, row: Row) -> int | None:
         """The process that will come to ROW, where it has not yet."""
-        return self.pid if row.state in RESUMED and not row.closed else None
+        if row.state not in RESUMED or row.closed:
+            return None
+        # A row is scanned now and then; what was looked at here is newer.
+        looked = self.pid is not None or self._owner is not None
+        return self.pid if looked else row.resumed_as
 
     def offer(self, row: Row, offered: Offer) -> Offer:
         """What can be done with ROW beside its resume: never a second one."""

@@ -28,12 +28,10 @@ _DECIDED = {
 }
 
 
-def standing(
-    row: Row, now: datetime, me: Person | None = None, *, resumed: int | None = None
-) -> str:
-    """One sentence on where a call stands; RESUMED: the process of a resume that goes on."""
-    if resumed is not None:
-        return _resumed(row, now, me, resumed)
+def standing(row: Row, now: datetime, me: Person | None = None) -> str:
+    """One sentence on where a call stands."""
+    if row.resumed_as is not None:
+        return _resumed(row, now, me, row.resumed_as)
     teller = _STANDINGS.get(row.state)
     return teller(row, now, me) if teller is not None else words.STATE_WORDS[row.state] + "."
 

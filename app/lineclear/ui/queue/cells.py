@@ -63,6 +63,7 @@ _CHIPS = {
     "resumed_before": _("resumed before"),
     "unread_beside": _("unread file"),
     "arguments_differ": _("other call"),
+    "answers_no_call": _("no call"),
     "first_time": _("first time"),
     "repeats_finished_call": _("ran before"),
     "invisible": _("hidden"),
@@ -211,6 +212,8 @@ def _age(row: Row, now: datetime) -> str:
 
 def _agent(row: Row, _now: datetime) -> str:
     name = words.name(row.agent, "\u2014")
+    if row.resumed_as is not None:
+        return _("{name} \u00b7 resumed").format(name=name)
     dead = row.process is Process.DEAD and not row.closed
     return _("{name} \u00b7 dead").format(name=name) if dead else name
 
@@ -255,8 +258,6 @@ _TEXTS: dict[Column, Callable[[Row, datetime], str]] = {
     Column.ITERATION: lambda row, _now: _of_limit(row.counters.iteration, row.limits.iteration),
     Column.CALLS: lambda row, _now: _of_limit(row.counters.tool_calls, row.limits.tool_calls),
     Column.TOKENS: lambda row, _now: _of_limit(row.counters.tokens, row.limits.tokens),
-    Column.PROCESS: lambda row, _now: (
-        words.PROCESS_WORDS[row.process] if row.waited_for else _("started again")
-    ),
+    Column.PROCESS: lambda row, _now: words.process_word(row),
     Column.EXPIRES: _expires,
 }

@@ -188,7 +188,7 @@ class RowDelegate(QStyledItemDelegate):
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         quiet = dim or (column in _SECONDARY and not selected)
         colour = t.muted if quiet else t.text
-        dead = row.process is Process.DEAD and not row.closed
+        dead = row.process is Process.DEAD and not row.closed and row.resumed_as is None
         if dead and not dim and column in (Column.PROCESS, Column.AGENT):
             colour = t.care
         middle = column in (Column.ARGUMENTS, Column.AGENT)

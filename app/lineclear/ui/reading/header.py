@@ -62,12 +62,11 @@ class Header(QWidget):
         me: Person | None,
         argv: tuple[str, ...],
         *,
-        resumed: int | None = None,
         told: str = "",
     ) -> None:
         """Show a row; call again each second, for its times.
 
-        RESUMED is a resume's process, TOLD what is said of its standing instead of that.
+        TOLD is what is said of its standing instead of that.
         """
         title = visible_line(row.tool, TITLE_MOST) if row.tool else _untitled(row)
         self.whole = len(visible_line(row.tool or "")) <= TITLE_MOST
@@ -75,7 +74,7 @@ class Header(QWidget):
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
         explain(self.facts, f"{self._facts} \u00b7 {row.store}")
-        _set(self.standing, told or standing(row, now, me, resumed=resumed))
+        _set(self.standing, told or standing(row, now, me))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
         )

@@ -168,7 +168,6 @@ class ReadingPane(QWidget):
 
     def show_nothing(self) -> None:
         """Show no call."""
-        self.hint.setText(hint)
         self._pages.setCurrentIndex(0)
         self.console.forget()
 
@@ -179,14 +178,13 @@ class ReadingPane(QWidget):
         me: Person | None,
         argv: tuple[str, ...],
         *,
-        resumed: int | None = None,
         told: str = "",
     ) -> None:
         """Show a row's head; again each second, for its times.
 
-        RESUMED is a resume's process, TOLD what is said of its standing instead of that.
+        TOLD is what is said of its standing instead of that.
         """
-        self.header.show_row(row, now, me, argv, resumed=resumed, told=told)
+        self.header.show_row(row, now, me, argv, told=told)
         self.call.follow(row)
         self._pages.setCurrentIndex(1)
 
