@@ -11,7 +11,13 @@ import pytest
 from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import foreign
-from tests.core.checkpoints.starweaver_samples import deferred, starweaver_document, waiting_state
+from tests.core.checkpoints.starweaver_samples import (
+    call,
+    deferred,
+    deferred_call,
+    starweaver_document,
+    waiting_state,
+)
 
 
 def decided(home, bot="bot", lane="1"):
@@ -93,8 +99,9 @@ def test_an_answer_is_given_to_the_agent_in_place_of_a_run(tmp_path, home):
     assert only_row(state="done")["outcome"] == "ok"
 
 
-def deferred_call(source):
-    state = waiting_state(batch=[], deferred_tool_returns=[deferred()])
+def waits_for_an_answer(source, *batch):
+    batch = batch or (deferred_call(),)
+    state = waiting_state(batch=list(batch), deferred_tool_returns=[deferred()])
     state["pending_approval_tool_returns"] = []
     path = source / "web" / "run.checkpoint.json"
     path.parent.mkdir(mode=0o700, parents=True)
@@ -103,8 +110,27 @@ def deferred_call(source):
     return row
 
 
+@pytest.mark.parametrize(
+    "batch, code",
+    [
+        (call("call_d", "drop_db", {"title": "EVIL"}), "arguments_differ"),
+        (call("other", "create_issue", {"title": "T"}), "answers_no_call"),
+    ],
+)
+def test_an_answer_to_another_call_than_was_asked_needs_a_word(tmp_path, batch, code):
+    source = tmp_path / "source"
+    row = waits_for_an_answer(source, batch)
+    assert code in row["warnings"]
+    words = ("answer", row["id"], "--text", "done", "--source", source)
+    refused = lineclear(*words)
+    assert (refused.returncode, refused.stdout) == (4, "")
+    assert f"[{code}]" in refused.stderr
+    assert f"[{code}]" in lineclear("show", row["id"], "--source", source).stdout
+    assert lineclear(*words, "--despite", code).returncode == 0
+
+
 def test_an_answer_that_nobody_typed_is_none(tmp_path):
-    row = deferred_call(tmp_path / "source")
+    row = waits_for_an_answer(tmp_path / "source")
     done = lineclear("answer", row["id"], "--source", tmp_path / "source")
     assert done.returncode == 2
     assert "--empty" in done.stderr
@@ -120,7 +146,7 @@ def test_an_answer_that_nobody_typed_is_none(tmp_path):
     ],
 )
 def test_what_was_typed_is_the_answer(tmp_path, words, result):
-    row = deferred_call(tmp_path / "source")
+    row = waits_for_an_answer(tmp_path / "source")
     done = lineclear("answer", row["id"], *words, "--source", tmp_path / "source")
     assert (done.returncode, done.stderr) == (0, "")
     assert only_row("--source", tmp_path / "source")["decision"]["result"] == result

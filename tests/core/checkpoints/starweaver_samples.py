@@ -59,6 +59,11 @@ def deferred(call_id: str = "call_d", name: str = "create_issue") -> dict[str, A
     }
 
 
+def deferred_call(call_id: str = "call_d", name: str = "create_issue") -> dict[str, Any]:
+    """The call of the batch that waits for that result."""
+    return call(call_id, name, {"title": "T"})
+
+
 def state_document(**fields: Any) -> dict[str, Any]:
     """The state of a run that goes on, with some fields replaced or (...) left out."""
     return _without_dots(

@@ -28,6 +28,7 @@ from tests.core.checkpoints.starweaver_samples import (
     approval,
     call,
     deferred,
+    deferred_call,
     enveloped,
     starweaver_document,
     state_document,
@@ -75,7 +76,7 @@ def test_approvals_come_before_deferred_calls_in_the_systems_order():
     state = waiting_state(
         approval("b", "write", {"x": 1}),
         approval("a"),
-        batch=[call("a"), call("b", "write", {"x": 1}), call("done", "read"), call("call_d")],
+        batch=[call("a"), call("b", "write", {"x": 1}), call("done", "read"), deferred_call()],
         deferred_tool_returns=[deferred()],
     )
     checkpoint = read(state)
@@ -101,6 +102,49 @@ def test_a_deferred_call_without_a_request_shows_the_batchs_arguments():
     assert read(state).calls[0].arguments == {"title": "T"}
     del state["pending_tool_calls"]
     assert read(state).calls[0].arguments is None
+    assert read(state).calls[0].warnings == ("answers_no_call",)
+
+
+def deferred_alone(batch: list[dict[str, Any]], request: Any = ...) -> Any:
+    """The deferred call of a run that waits for nothing else."""
+    waits = deferred()
+    if request is not ...:
+        waits["metadata"]["deferred"] = request
+    state = state_document(
+        status="waiting", pending_tool_calls=batch, deferred_tool_returns=[waits]
+    )
+    checkpoint = read(state)
+    (shown,) = checkpoint.calls
+    assert shown.kind == "deferred"
+    return shown, call_warnings(checkpoint, shown)
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [("drop_db", {"title": "EVIL"}), ("drop_db", {"title": "T"}), ("create_issue", {"title": "E"})],
+)
+def test_an_answer_goes_to_the_batchs_call_whatever_the_request_says(name, arguments):
+    shown, codes = deferred_alone([call("call_d", name, arguments)])
+    assert (shown.tool, codes[0]) == (name, "arguments_differ")
+    request = {"arguments": {"title": "T"}, "server": "jira"}
+    assert shown.arguments == {
+        "call": arguments,
+        "request": {"tool": "create_issue", "request": request},
+    }
+
+
+@pytest.mark.parametrize("request_", [None, 3, {"ticket": 7}, {"arguments": {"title": "T"}}])
+def test_a_request_that_names_no_other_arguments_is_no_other_call(request_):
+    shown, codes = deferred_alone([deferred_call()], request_)
+    assert (shown.tool, shown.arguments, codes) == ("create_issue", request_, ())
+
+
+@pytest.mark.parametrize("batch", [[], [call("other", "create_issue", {"title": "T"})]])
+def test_an_answer_to_no_call_of_the_run_is_told(batch):
+    shown, codes = deferred_alone(batch)
+    assert shown.arguments == {"arguments": {"title": "T"}, "server": "jira"}
+    assert codes == ("answers_no_call",)
+    assert LEVELS["answers_no_call"] is Level.STOP
 
 
 def test_what_would_run_is_shown_when_the_request_says_something_else():

@@ -24,7 +24,10 @@ def codes(arguments: Any = None, tool: str = "bash", **fields: Any) -> tuple[str
     "level, members",
     [
         (Level.BLOCKED, "unreadable unsafe_folder damaged changed marked_cut moved call_missing"),
-        (Level.STOP, "invisible control marker_char mixed_scripts twin arguments_differ"),
+        (
+            Level.STOP,
+            "invisible control marker_char mixed_scripts twin arguments_differ answers_no_call",
+        ),
         (Level.STOP, "may_be_running handed_over_before"),
         (
             Level.CARE,

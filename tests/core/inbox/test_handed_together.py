@@ -31,6 +31,7 @@ from tests.core.checkpoints.starweaver_samples import (
     approval,
     call,
     deferred,
+    deferred_call,
     starweaver_document,
     waiting_state,
 )
@@ -49,7 +50,7 @@ def left(source: Path, *, wait_for_result: bool = True) -> Path:
     state = waiting_state(
         approval("call_1"),
         approval("call_2", arguments={"command": "ls"}),
-        batch=[call("call_1"), call("call_2", arguments={"command": "ls"}), call("call_d", "x")],
+        batch=[call("call_1"), call("call_2", arguments={"command": "ls"}), deferred_call()],
         **({"deferred_tool_returns": [deferred("call_d")]} if wait_for_result else {}),
     )
     (source / "web").mkdir(mode=0o700, exist_ok=True)

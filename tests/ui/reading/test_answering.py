@@ -24,6 +24,7 @@ from tests.core.checkpoints.starweaver_samples import (
     approval,
     call,
     deferred,
+    deferred_call,
     starweaver_document,
     waiting_state,
 )
@@ -44,7 +45,7 @@ def left(source: Path, request: object = None, approvals: int = 2) -> Path:
         *(approval(item, arguments=its) for item, its in zip(asked, commands, strict=True)),
         batch=[
             *(call(item, arguments=its) for item, its in zip(asked, commands, strict=True)),
-            call("call_d", "create_issue"),
+            deferred_call(),
         ],
         deferred_tool_returns=[waits],
     )

@@ -63,8 +63,12 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         "unread_beside": marked(
             "A file beside it cannot be read: a call of its run may wait there."
         ),
-        "arguments_differ": "The agent's request names another call than the one that would run,"
-        " which is shown.",
+        "arguments_differ": marked(
+            "The agent's request names another call than its run holds, which is shown."
+        ),
+        "answers_no_call": marked(
+            "Its run holds no call of that id, so nothing tells what an answer belongs to."
+        ),
     },
     Level.CARE: {
         "first_time": marked("No call of this tool by this agent was decided before."),

@@ -56,8 +56,7 @@ def _approval(
         warnings: tuple[str, ...] = ("call_missing",)
     else:
         tool, arguments = call.name, execution_value(call.tool_arguments)
-        # Arguments that are no JSON stand in the request as they do in the call, or as text.
-        same = {jsontext.canonical(arguments), jsontext.canonical(call.arguments)}
+        same = _canonical_arguments(call)
         differ = tool != part.name or any(jsontext.canonical(said) not in same for said in claims)
         warnings = ("arguments_differ",) if differ else ()
         if isinstance(call.tool_arguments, InvalidArguments):
@@ -77,14 +76,31 @@ def _approval(
 def _deferred(
     state: AgentRunState, part: ToolReturnPart, batch: dict[str, ToolCallPart]
 ) -> PendingCall:
-    """Show the whole request: nothing runs on it, a person answers it."""
+    """Show the whole request: nothing runs on it, a person answers it.
+
+    The model gets the answer as the result of the batch's call with this id, so that one is shown
+    as well where the request is about another.
+    """
     request: Json = part.metadata.get("deferred", MISSING)
-    if request is MISSING:
-        call = batch.get(part.tool_call_id)
-        request = None if call is None else execution_value(call.tool_arguments)
+    call = batch.get(part.tool_call_id)
     reason = request.get("reason") if isinstance(request, dict) else None
+    tool = part.name
+    warnings: tuple[str, ...] = ()
+    if call is None:
+        warnings = ("answers_no_call",)
+        request = None if request is MISSING else request
+    else:
+        asked = execution_value(call.tool_arguments)
+        if call.name != part.name or not _is_about(request, call):
+            tool, warnings = call.name, ("arguments_differ",)
+            request = {
+                "call": asked,
+                "request": {"tool": part.name, "request": None if request is MISSING else request},
+            }
+        elif request is MISSING:
+            request = asked
     return PendingCall(
-        tool=part.name,
+        tool=tool,
         arguments=request,
         tool_id=part.tool_call_id,
         item=part.tool_call_id,
@@ -92,7 +108,21 @@ def _deferred(
         kind="deferred",
         reason=reason if isinstance(reason, str) else None,
         native_id=deferred_id(state, part.tool_call_id),
+        warnings=warnings,
     )
+
+
+def _is_about(request: Json, call: ToolCallPart) -> bool:
+    """Tell whether a request names the arguments of a call, if it names any."""
+    if not isinstance(request, dict) or "arguments" not in request:
+        return True
+    return jsontext.canonical(request["arguments"]) in _canonical_arguments(call)
+
+
+def _canonical_arguments(call: ToolCallPart) -> set[bytes]:
+    """Give a call's arguments; those that are no JSON stand in requests as in it, or as text."""
+    forms = (execution_value(call.tool_arguments), call.arguments)
+    return {jsontext.canonical(form) for form in forms}
 
 
 def _known_as(state: AgentRunState, call_id: str) -> str:
