@@ -334,6 +334,9 @@ def stylesheet(t: Tokens) -> str:
     QPushButton[flat="true"]:hover {{ background: {t.hover}; }}
     QPushButton[flat="true"]:focus {{ border: {ring} solid {t.focus}; }}
     QPushButton[flat="true"]:checked {{ color: {t.link}; }}
+    QPushButton#sections[alarm="true"] {{
+        background: {t.stop_back}; color: {t.stop}; font-weight: 600;
+    }}
     QPushButton#addFolder {{ margin-left: 5px; }}
     QPushButton#asText {{ margin-right: 7px; }}
     QPushButton[inLine="true"] {{

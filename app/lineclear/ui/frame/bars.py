@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from lineclear.core.inbox.totals import Totals
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.announcing import announce
+from lineclear.ui.frame.sections_button import SectionsButton
 from lineclear.ui.frame.totals_label import TotalsLabel
 from lineclear.ui.labels import PlainLabel, explain
 from lineclear.ui.queue.filter_line import FilterLine
@@ -33,10 +35,7 @@ class TopBar(QWidget):
         self.filter.setPlaceholderText(_('Filter   tool:bash  agent:refund  age:>5m  "text"'))
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(520)
-        self.sections = QPushButton(_("Sections"))
-        self.sections.setObjectName("sections")
-        self.sections.setCheckable(True)
-        self.sections.setToolTip(_("Sections and folders in the place of the table"))
+        self.sections = SectionsButton()
         self.sections.hide()
         self.quiet = QPushButton(_("Quiet"))
         self.quiet.setObjectName("quiet")
@@ -58,6 +57,11 @@ class TopBar(QWidget):
             button.setAutoDefault(False)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             line.addWidget(button)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Say as much on the button as there is room for."""
+        super().resizeEvent(event)
+        self.sections.fit(self.width())
 
     def in_place_of_filter(self, line: QWidget) -> None:
         """Put another line where the filter stands; hidden until it takes the filter's place."""

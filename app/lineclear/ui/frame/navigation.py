@@ -51,6 +51,7 @@ class Navigation:
         self._flow = flow
         self._rescope = rescope
         self._tell = tell
+        sidebar.may_have_run.connect(top.sections.show_may_have_run)
         sidebar.section_chosen.connect(lambda section: pane.hint.setText(section_hint(section)))
 
     @property

@@ -188,9 +188,11 @@ class Sidebar(QWidget):
 
     Signals:
         section_chosen(Section), source_chosen(Path | None), add_folder().
+        may_have_run(int): so many calls are counted as such.
     """
 
     section_chosen = Signal(object)
+    may_have_run = Signal(int)
     source_chosen = Signal(object)
     add_folder = Signal()
 
@@ -267,6 +269,7 @@ class Sidebar(QWidget):
                 mark += " space"
             entries.append(Entry(TITLES[section], number, mark))
         self.section_model.show(entries)
+        self.may_have_run.emit(counts.get(Section.MAY_HAVE_RUN, 0))
         self._fit()
 
     def _fit(self) -> None:
