@@ -93,6 +93,10 @@ class RunTotals:
         self._rows -= 1
         self._changed.add(run)
 
+    def of_run(self, row: Row) -> list[Row]:
+        """Give the rows that are of ROW's run."""
+        return list(self._runs.get(row.run_key, {}).values())
+
     def totals(self) -> Totals:
         """Add up; costs what changed since it was last asked."""
         for run in self._changed:

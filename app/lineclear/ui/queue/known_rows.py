@@ -13,7 +13,11 @@ from lineclear.core.inbox.snooze import wakes_at
 from lineclear.core.inbox.totals import RunTotals, Totals
 from lineclear.ui.queue.grouping import expires_soon_from
 from lineclear.ui.queue.row_index import RowIndex
+from lineclear.ui.queue.run_groups import RunGroups
 from lineclear.ui.queue.sections import Section, section_of
+
+_UNDER_WAY = frozenset({Section.WAITING, Section.SNOOZED, Section.HANDED_OVER})
+"""Where calls are until they run or are over."""
 
 
 class KnownRows:
@@ -23,6 +27,7 @@ class KnownRows:
         self._now = now
         self.rows: dict[str, Row] = {}
         self.index = RowIndex()
+        self.groups = RunGroups()
         self.snoozed: dict[str, datetime] = {}
         """Until when the operator put calls off, by id; also of calls not known yet."""
         self._section: dict[int, Section] = {}
@@ -77,12 +82,20 @@ class KnownRows:
 
     def together(self, row: Row) -> tuple[int, int]:
         """How many calls of ROW's checkpoint are decided, and how many it holds."""
-        if not row.item:
-            return 0, 1
-        open_ones = (*self.in_section(Section.WAITING), *self.in_section(Section.SNOOZED))
-        waiting = sum(_beside(one, row) for one in open_ones)
-        decided = sum(_beside(one, row) for one in self.in_section(Section.HANDED_OVER))
-        return decided, waiting + decided
+        beside = self.beside(row)
+        handed = sum(self.section(one.id) is Section.HANDED_OVER for one in beside)
+        return (handed, len(beside)) if row.item else (0, 1)
+
+    def beside(self, row: Row) -> list[Row]:
+        """The calls of ROW's checkpoint that are not over, itself among them, in their order."""
+        slots = self.groups.beside(row)
+        return [self.row_at(slot) for slot in slots if self._section.get(slot) in _UNDER_WAY]
+
+    def of_run(self, row: Row) -> list[Row]:
+        """The open calls of ROW's run: those of its checkpoint, and all of it that wait."""
+        found = {one.id: one for one in self.beside(row)}
+        found.update((one.id, one) for one in self._waiting.of_run(row))
+        return list(found.values())
 
     def waiting_totals(self) -> Totals:
         """The budgets of all that waits; costs what changed since it was last asked."""
@@ -95,6 +108,7 @@ class KnownRows:
         self._uncount(row.id)
         self.rows[row.id] = row
         slot = self.index.put(row)
+        self.groups.put(row, slot)
         self._count(row, slot)
         return slot
 
@@ -112,6 +126,7 @@ class KnownRows:
         """Forget a row."""
         self.uncount(row_id)
         self.rows.pop(row_id, None)
+        self.groups.drop(self.index.slots.get(row_id, -1))
         self.index.drop(row_id)
 
     def _count(self, row: Row, slot: int) -> None:
@@ -167,7 +182,3 @@ class KnownRows:
             tomorrow = self._now().astimezone().date() + timedelta(days=1)
             return datetime.combine(tomorrow, datetime.min.time()).astimezone()
         return None
-
-
-def _beside(one: Row, other: Row) -> bool:
-    return bool(one.item) and (one.store, one.run_key) == (other.store, other.run_key)

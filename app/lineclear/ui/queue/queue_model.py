@@ -110,6 +110,14 @@ class QueueModel(RowTable):
         """How many calls of ROW's checkpoint are decided, and how many it holds."""
         return self._known.together(row)
 
+    def beside(self, row: Row) -> list[Row]:
+        """The calls of ROW's checkpoint that are not over, itself among them, in their order."""
+        return self._known.beside(row)
+
+    def of_run(self, row: Row) -> list[Row]:
+        """The open calls of ROW's run: those of its checkpoint, and all of it that wait."""
+        return self._known.of_run(row)
+
     def hidden_by_filter(self) -> int:
         """How many rows of the section and source the filter hides."""
         if not self._scope.filter:
@@ -302,7 +310,7 @@ class QueueModel(RowTable):
         return self._rule.primaries(slots, self._known, self._texts, self._now())
 
     def _key(self, slot: int) -> Key:
-        return self._primaries((slot,))[0], slot
+        return self._primaries((slot,))[0], self._order.tie(slot)
 
     def _know_keys(self, slots: list[int]) -> None:
         known = self._order.primaries

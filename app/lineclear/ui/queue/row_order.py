@@ -8,8 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
 
-Key = tuple[Any, int]
-"""What orders a row; its slot settles what is equal."""
+from lineclear.ui.queue.run_groups import RunGroups
+
+Key = tuple[Any, float]
+"""What orders a row, and what settles the order where that is equal."""
 RUNS_AT_MOST = 64
 """More separate inserts or removals than this at once are told to the views as one reset."""
 
@@ -20,11 +22,13 @@ class RowOrder:
     def __init__(
         self,
         model: QAbstractItemModel,
+        groups: RunGroups,
         *,
         before_reset: Callable[[], None],
         after_reset: Callable[[], None],
     ) -> None:
         self._model = model
+        self._groups = groups
         self._before_reset = before_reset
         self._after_reset = after_reset
         self.slots: list[int] = []
@@ -51,7 +55,11 @@ class RowOrder:
 
     def key(self, slot: int) -> Key:
         """What orders a row."""
-        return self.primaries[slot], slot
+        return self.primaries[slot], self.tie(slot)
+
+    def tie(self, slot: int) -> float:
+        """What settles the order of a row among equal ones."""
+        return self._groups.tie(slot, reverse=self.reverse) if self._groups else slot
 
     def place(self, key: Key) -> int:
         """Where a row with KEY stands or would stand."""
@@ -79,9 +87,9 @@ class RowOrder:
     def sorted(self, slots: list[int]) -> list[int]:
         """Give SLOTS, all with known keys, in order."""
         # Twice, so that Python compares numbers or texts, and not a hundred thousand tuples: what
-        # is equal keeps the order of the slots.
-        by_slot = sorted(slots, reverse=self.reverse)
-        return sorted(by_slot, key=self.primaries.__getitem__, reverse=self.reverse)
+        # is equal keeps the order of what settles it.
+        ties = sorted(slots, key=self.tie if self._groups else None, reverse=self.reverse)
+        return sorted(ties, key=self.primaries.__getitem__, reverse=self.reverse)
 
     # --- Changes, each told to the views --------------------------------------------------------
 

@@ -64,7 +64,10 @@ class RowTable(QAbstractTableModel):
         self._known = KnownRows(now)
         self._rows: Mapping[str, Row] = self._known.rows
         self._order = RowOrder(
-            self, before_reset=self.rebuilding.emit, after_reset=self.rebuilt.emit
+            self,
+            self._known.groups,
+            before_reset=self.rebuilding.emit,
+            after_reset=self.rebuilt.emit,
         )
         self._texts = RowTexts(self._rows, self._known.index, now, self)
         self._scope = Scope()

@@ -116,6 +116,11 @@ class RowTexts(QObject):
         known = {value: key_of(value) for value in set(values)}
         return [known[values[slot]] for slot in slots]
 
+    def key_of(self, row: Row, column: int) -> str:
+        """What orders a row by its tool or its arguments, whether it is still known or not."""
+        text = row.tool or "" if column == Column.TOOL else cells.text(row, column, self._now())
+        return text.casefold()
+
     # --- Before somebody asks -------------------------------------------------------------------
 
     def cold(self) -> int:

@@ -59,7 +59,7 @@ class SortRule:
     ) -> list[Any]:
         """Give what orders these rows; slots settle what is equal."""
         if not self.grouped:
-            return texts.keys(slots, self.column)
+            return self._of_groups(slots, texts.keys(slots, self.column), known, texts)
         soon = (now + SOON).timestamp()
         # An absurd time stays within its group; one that is not known is the last.
         placed, expires = known.index.placed, known.index.expires
@@ -69,6 +69,22 @@ class SortRule:
             placed[slot] if expires[slot] <= soon else placed[slot] + start[process[slot]]
             for slot in slots
         ]
+
+    def _of_groups(
+        self, slots: Sequence[int], keys: list[Any], known: KnownRows, texts: RowTexts
+    ) -> list[Any]:
+        """Order the calls of one checkpoint all by their first one: they stay together."""
+        if self.column not in _BY_WORDS or not known.groups:
+            return keys
+        firsts = (known.groups.first(slot) for slot in slots)
+        return [
+            key if first is None else texts.key_of(first, self.column)
+            for first, key in zip(firsts, keys, strict=True)
+        ]
+
+
+_BY_WORDS = frozenset({int(Column.TOOL), int(Column.ARGUMENTS)})
+"""Columns in which the calls of one checkpoint differ."""
 
 
 def group_of_key(key: Key) -> Group:
