@@ -119,10 +119,15 @@ def lay_out(root: Path, bundle: Path, icons: Path) -> None:
         packed.write(changelog().encode())
 
 
-def _settle_modes(root: Path) -> int:
-    """Give every file the modes of a package, whatever the umask was; the bytes of all files."""
+def _settle(root: Path) -> int:
+    """Give every file the modes of a package and one moment; the bytes of all files.
+
+    Whatever the umask was, and whenever it was made: dpkg-deb only makes times earlier.
+    """
     total = 0
+    moment = identity.changed_at()
     for path in (root, *sorted(root.rglob("*"))):
+        os.utime(path, (moment, moment), follow_symlinks=False)
         if path.is_symlink():
             continue
         if path.is_dir():
@@ -150,7 +155,7 @@ def build(output: Path, work: Path, bundle: Path, icons: Path) -> Path:
     root = work / "deb"
     shutil.rmtree(root, ignore_errors=True)
     lay_out(root, bundle, icons)
-    size = _settle_modes(root)
+    size = _settle(root)
     (root / "DEBIAN").mkdir(mode=0o755)
     (root / "DEBIAN" / "control").write_text(control(bundle, size), encoding="utf-8")
     (root / "DEBIAN" / "md5sums").write_text(_sums(root), encoding="utf-8")

@@ -186,7 +186,9 @@ def _occurrences(bundle: Path, owned: dict[Path, str], ref: str) -> ComponentEvi
     places = [path.relative_to(bundle).as_posix() for path, owner in owned.items() if owner == ref]
     if not places:
         return None
-    return ComponentEvidence(occurrences=[Occurrence(location=place) for place in places])
+    # Named, since the library sorts those without a name by chance.
+    found = [Occurrence(bom_ref=f"at:{place}", location=place) for place in places]
+    return ComponentEvidence(occurrences=found)
 
 
 def fault(text: str) -> str:

@@ -114,6 +114,7 @@ def test_it_holds_what_belongs_on_a_desktop_and_nothing_that_starts_by_itself(pa
     assert {owner for _, owner in entries.values()} == {"root/root"}
     modes = {mode for mode, _ in entries.values()}
     assert modes == {"drwxr-xr-x", "-rwxr-xr-x", "-rw-r--r--", "lrwxrwxrwx"}
+    assert len({(line.split()[3], line.split()[4]) for line in lines}) == 1, "of one moment"
     from building import identity
 
     for wanted in (
