@@ -221,7 +221,7 @@ def test_a_filter_keeps_the_current_row_where_it_was(view):
 
 def test_a_narrow_table_shows_a_row_on_two_lines_and_gives_the_columns_back(view):
     fill(view, call(1), dead(2))
-    view.setColumnHidden(Column.TOKENS, False)
+    view.columns.show_column(Column.TOKENS, on=True)
     view.setColumnWidth(Column.AGENT, 200)
     before = {column: view.columnWidth(column) for column in Column}
     view.resize(164, 300)
@@ -243,7 +243,7 @@ def test_a_narrow_table_shows_a_row_on_two_lines_and_gives_the_columns_back(view
 
 
 def test_columns_kept_are_taken_up_in_a_narrow_table_too(view, qtbot, qapp):
-    view.setColumnHidden(Column.TOKENS, False)
+    view.columns.show_column(Column.TOKENS, on=True)
     view.horizontalHeader().moveSection(Column.AGE, 1)
     kept = view.kept_columns()
     look = theme.Theme(qapp, dark=True)

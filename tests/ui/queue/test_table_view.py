@@ -12,6 +12,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui import theme
 from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.column_needs import AGAIN_MS
 from lineclear.ui.queue.filtering import parse_filter
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.row_delegate import heading_words
@@ -292,6 +293,68 @@ def test_columns_kept_in_a_big_window_leave_the_arguments_room_in_a_small_one(vi
     assert widths(view)[Column.ARGUMENTS] >= 120
     view.resize(1400, 300)
     assert widths(view)[Column.AGENT] == 500
+
+
+def more(view):
+    """The columns beyond those of any width."""
+    return [one for one in list(Column)[Column.ITERATION :] if not view.isColumnHidden(one)]
+
+
+def test_a_wide_table_shows_more_columns_by_itself_and_never_against_a_choice(another):
+    assert more(another(700)) == []
+    view = another(850)
+    assert more(view) == [Column.PROCESS, Column.EXPIRES]
+    assert view.columnWidth(Column.ARGUMENTS) >= 300
+    view.resize(1100, 300)
+    assert more(view) == [*list(Column)[Column.ITERATION :]]
+    view.resize(700, 300)
+    assert more(view) == []
+    view.resize(850, 300)
+    # Nothing was chosen: elsewhere another width shows others.
+    assert more(_restored(another(700), view)) == []
+    view.columns.show_column(Column.PROCESS, on=False)
+    view.resize(1400, 300)
+    assert more(view) == [Column.EXPIRES]
+    assert more(_restored(another(1400), view)) == [Column.EXPIRES]
+    assert more(_restored(another(700), view)) == [Column.EXPIRES]
+    view.columns._at_first()
+    assert more(view) == [*list(Column)[Column.ITERATION :]]
+
+
+def test_columns_that_were_kept_before_some_came_by_themselves_are_as_chosen(another):
+    view, old = another(1400), another(700)
+    view.columns.restore(old.horizontalHeader().saveState())
+    assert more(view) == [*list(Column)[Column.ITERATION :]]
+    old.setColumnHidden(Column.TOKENS, False)
+    view.columns.restore(old.horizontalHeader().saveState())
+    assert more(view) == [Column.TOKENS]
+
+
+def _restored(view, other):
+    view.restore_columns(other.kept_columns())
+    return view
+
+
+def test_the_arguments_have_what_names_do_not_need(view, qtbot):
+    model = model_of(view)
+    before = widths(view)
+    under: list[bool] = [True]
+    model.keeps_still = lambda: under[0]
+    model.apply(Diff(added=(a_row(1, agent="ci", tool="bash"),)))
+    qtbot.waitUntil(lambda: view.columns._needs._timer.interval() == AGAIN_MS)
+    assert widths(view) == before
+    under[0] = False
+    qtbot.waitUntil(lambda: widths(view)[Column.AGENT] < before[Column.AGENT])
+    now = widths(view)
+    saved = sum(before[one] - now[one] for one in (Column.AGENT, Column.TOOL))
+    assert now[Column.ARGUMENTS] == before[Column.ARGUMENTS] + saved
+    # A name that needs more has it again, and what a hand drew stays.
+    model.apply(Diff(added=(a_row(2, agent="an-agent-with-a-long-name", tool="bash"),)))
+    qtbot.waitUntil(lambda: widths(view)[Column.AGENT] == before[Column.AGENT])
+    view.setColumnWidth(Column.AGENT, 210)
+    view.columns.fit()
+    assert widths(view)[Column.AGENT] == 210
+    assert _restored(view, view).columnWidth(Column.AGENT) == 210
 
 
 def test_when_the_current_row_goes_nobody_has_chosen_its_neighbour(view):

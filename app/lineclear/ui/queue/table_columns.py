@@ -12,13 +12,12 @@ from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.cells import Column
+from lineclear.ui.queue.column_needs import CELL_MARGIN, ColumnNeeds
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import ONE_STATE
 from lineclear.ui.queue.sort_rule import UNSORTED
 
 ARGUMENTS_LEAST = 120
-CELL_MARGIN = 9
-"""Pixels at both sides of a cell's text, and one for the rounding of widths."""
 _WIDTHS = {
     Column.STATE: 122,
     Column.TOOL: 112,
@@ -35,7 +34,18 @@ _LEAST = {Column.TOOL: 72, Column.AGENT: 64, Column.PROCESS: 56, Column.TOKENS: 
 """Columns that are narrowed for the arguments, and to what."""
 GLYPH_ALONE = 40
 """Pixels of the column of states where all rows are in one state."""
-_HIDDEN_AT_FIRST = (Column.ITERATION, Column.CALLS, Column.TOKENS, Column.PROCESS, Column.EXPIRES)
+_WHERE_THERE_IS_ROOM = (
+    Column.PROCESS,
+    Column.EXPIRES,
+    Column.CALLS,
+    Column.TOKENS,
+    Column.ITERATION,
+)
+"""Columns that nobody has to choose: as many of them as leave the arguments room, in this order."""
+_ARGUMENTS_WIDE = 320
+"""Pixels of the arguments that those leave."""
+_OWN, _AUTO = b"own:", b"auto:"
+"""What stands before kept columns: whether the operator chose which are shown."""
 _ALWAYS = (Column.STATE, Column.TOOL, Column.ARGUMENTS)
 """Without them a row could not be told from another."""
 COMPACT = 330
@@ -61,6 +71,9 @@ class TableColumns(QObject):
         self.compact = False
         self._turning = False
         self._uncompacted = QByteArray()
+        self._own = False
+        """The operator chose which columns are shown."""
+        self._needs = ColumnNeeds(queue, _LEAST, self.fit, self)
         header = view.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsMovable(True)
@@ -77,11 +90,13 @@ class TableColumns(QObject):
 
     def _at_first(self) -> None:
         header = self._view.horizontalHeader()
+        self._own = False
         for place, column in enumerate(Column):
             header.moveSection(header.visualIndex(column), place)
         for column, width in _WIDTHS.items():
-            self._view.setColumnHidden(column, column in _HIDDEN_AT_FIRST)
+            self._view.setColumnHidden(column, False)
             self._view.setColumnWidth(column, width)
+            self._view.setColumnHidden(column, column in _WHERE_THERE_IS_ROOM)
         self._drawn = {column: _WIDTHS[column] for column in _LEAST}
         self._view.setColumnWidth(Column.AGE, max(_WIDTHS[Column.AGE], _age_width()))
         header.setSectionResizeMode(Column.ARGUMENTS, QHeaderView.ResizeMode.Stretch)
@@ -147,11 +162,13 @@ class TableColumns(QObject):
         return lambda: self._view.horizontalHeader().setSortIndicator(column, order)
 
     def _shown(self, column: Column) -> Callable[[bool], None]:
-        def show(shown: bool) -> None:
-            self._view.setColumnHidden(column, not shown)
-            self.fit()
+        return lambda on: self.show_column(column, on=on)
 
-        return show
+    def show_column(self, column: Column, *, on: bool) -> None:
+        """Show a column or not, as the operator chose: from now on none comes or goes by itself."""
+        self._own = True
+        self._view.setColumnHidden(column, not on)
+        self.fit()
 
     # --- Keeping --------------------------------------------------------------------------------
 
@@ -160,7 +177,16 @@ class TableColumns(QObject):
         compact = self.compact
         self.set_compact(on=False)
         header = self._view.horizontalHeader()
-        header.restoreState(kept)
+        raw = kept.data()
+        for mark in (_OWN, _AUTO):
+            if raw.startswith(mark):
+                self._own, raw = mark == _OWN, raw.removeprefix(mark)
+                header.restoreState(raw)
+                break
+        else:
+            # Kept by a version that showed none of these by itself.
+            header.restoreState(raw)
+            self._own = not all(map(self._view.isColumnHidden, _WHERE_THERE_IS_ROOM))
         header.setSortIndicatorClearable(True)
         for column in Column:
             if column is not Column.ARGUMENTS:
@@ -176,24 +202,27 @@ class TableColumns(QObject):
 
     def kept(self) -> QByteArray:
         """Widths as they were drawn, not as this table's width leaves them, order and sort."""
-        if self.compact:
-            return self._uncompacted
+        mark = _OWN if self._own else _AUTO
+        return QByteArray(mark + (self._uncompacted if self.compact else self._as_drawn()).data())
+
+    def _as_drawn(self) -> QByteArray:
         self._set(self._drawn)
-        kept = self._view.horizontalHeader().saveState()
+        drawn = self._view.horizontalHeader().saveState()
         self.fit()
-        return kept
+        return drawn
 
     # --- Fitting --------------------------------------------------------------------------------
 
     def fit(self) -> None:
-        """Narrow names where the arguments have no room, and only as long as they have none."""
+        """Leave the arguments what others do not need, and more where they have no room."""
         if self.compact:
             return
+        self._show_what_fits()
         shown = [column for column in Column if not self._view.isColumnHidden(column)]
         fixed = [one for one in shown if one not in _LEAST and one is not Column.ARGUMENTS]
         taken = sum(map(self._view.columnWidth, fixed))
         free = self._view.viewport().width() - ARGUMENTS_LEAST - taken
-        names = {one: self._drawn[one] for one in shown if one in _LEAST}
+        names = {one: self._wanted(one) for one in shown if one in _LEAST}
         over = sum(names.values()) - free
         give = {one: max(0, width - _LEAST[one]) for one, width in names.items()}
         all_of_it = sum(give.values())
@@ -201,6 +230,25 @@ class TableColumns(QObject):
             share = min(1.0, over / all_of_it)
             names = {one: width - round(give[one] * share) for one, width in names.items()}
         self._set(names)
+
+    def _wanted(self, column: Column) -> int:
+        """Pixels that a column takes where there is room: no more than it needs, unless drawn."""
+        drawn = self._drawn[column]
+        if drawn != _WIDTHS[column]:
+            return drawn
+        return max(_LEAST[column], min(drawn, self._needs.widths.get(column, drawn)))
+
+    def _show_what_fits(self) -> None:
+        """Show as many columns as leave the arguments room, unless the operator chose."""
+        if self._own:
+            return
+        taken = GLYPH_ALONE + sum(_WIDTHS[one] for one in (Column.TOOL, Column.AGENT, Column.AGE))
+        room = self._view.viewport().width() - taken
+        self._fitting = True
+        for column in _WHERE_THERE_IS_ROOM:
+            room -= _WIDTHS[column]
+            self._view.setColumnHidden(column, room < _ARGUMENTS_WIDE)
+        self._fitting = False
 
     def look(self) -> None:
         """Look anew whether columns can stand side by side."""
@@ -214,7 +262,7 @@ class TableColumns(QObject):
             return
         header = self._view.horizontalHeader()
         if on:
-            self._uncompacted = self.kept()
+            self._uncompacted = self._as_drawn()
         self.compact = on
         # Showing and hiding the header resizes the table.
         self._turning = True
