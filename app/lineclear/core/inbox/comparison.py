@@ -11,9 +11,12 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.language import counted
 
 AT_MOST: Final = 1_000
 """Differences that are listed; of calls with more, nobody compares field by field."""
+KEY_AT_MOST: Final = 200
+"""Characters of one key in a path; of longer ones the rest is counted."""
 _PLAIN_KEY: Final = re.compile(r"[^\s.\[\]\"\\]+(?: [^\s.\[\]\"\\]+)*")
 Path = tuple[str | int, ...]
 
@@ -34,11 +37,15 @@ class Change:
         return "removed" if self.after is MISSING else "changed"
 
     def where(self) -> str:
-        """The path for a person: `items[2].price`."""
+        """The path for a person: `items[2].price`; a long key is cut, and says how much."""
         text = ""
         for key in self.path:
             if isinstance(key, int):
                 text += f"[{key}]"
+            elif len(key) > KEY_AT_MOST:
+                more = counted("{n} more character", "{n} more characters", len(key) - KEY_AT_MOST)
+                # Outside the quotes, where no key can say it.
+                text += f"[{encode_basestring(key[:KEY_AT_MOST])}\u2026 {more}]"
             elif _PLAIN_KEY.fullmatch(key):
                 text += f".{key}" if text else key
             else:

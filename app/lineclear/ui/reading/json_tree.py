@@ -21,7 +21,7 @@ from lineclear.core.checkpoints.text import visible, visible_line
 from lineclear.core.inbox.secrets import Masked, Path, Secret
 from lineclear.language import _, counted
 from lineclear.ui.reading.colours import Span
-from lineclear.ui.reading.prepared import FIELD_LENGTH
+from lineclear.ui.reading.prepared import FIELD_LENGTH, KEY_LENGTH
 from lineclear.ui.reading.shown_text import BREAK, escaped, lines_of
 
 Index = QModelIndex | QPersistentModelIndex
@@ -63,15 +63,19 @@ def value_text(value: Json, limit: int = FIELD_LENGTH) -> str:
         return _masked_text(value, limit)
     if isinstance(value, str):
         if len(value) > limit:
-            rest = len(value) - limit
-            more = counted(
-                "\u27e6{n} more character: see Text\u27e7",
-                "\u27e6{n} more characters: see Text\u27e7",
-                rest,
-            )
-            return f'"{_within(value[:limit])}"\n{more}'
+            return f'"{_within(value[:limit])}"\n{_more(len(value) - limit)}'
         return f'"{_within(value)}"'
-    return visible_line(jsontext.compact(value).decode("utf-8"))
+    # A number is as long as it was written.
+    shown = visible_line(jsontext.compact(value).decode("utf-8"))
+    return shown if len(shown) <= limit else f"{shown[:limit]}\n{_more(len(shown) - limit)}"
+
+
+def _more(number: int) -> str:
+    return counted(
+        "\u27e6{n} more character: see Text\u27e7",
+        "\u27e6{n} more characters: see Text\u27e7",
+        number,
+    )
 
 
 def _masked_text(value: Masked, limit: int) -> str:
@@ -94,7 +98,13 @@ def _within(text: str) -> str:
 
 
 def key_text(key: str | int) -> str:
-    """A key in its cell, whole; in quotes where it would not be told from another without."""
+    """A key in its cell; in quotes where it would not be told from another without.
+
+    A long one is cut before it is laid out anywhere, and says so.
+    """
+    if isinstance(key, str) and len(key) > KEY_LENGTH:
+        shown = visible_line(escaped(key[:KEY_LENGTH]))
+        return f'"{shown}" {_more(len(key) - KEY_LENGTH)}'
     if isinstance(key, str) and not _PLAIN_KEY.fullmatch(key):
         return f'"{visible_line(escaped(key))}"'
     return visible_line(str(key))

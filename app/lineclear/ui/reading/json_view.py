@@ -127,6 +127,7 @@ class JsonView(QTreeView):
         spans: Mapping[Path, tuple[Span, ...]] | None = None,
     ) -> None:
         """Show another value; SMALL ones are unfolded whole."""
+        self.measure(value)
         old = self.model()
         self._unseen = None
         self._hits = {}
@@ -137,15 +138,18 @@ class JsonView(QTreeView):
         header = self.header()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         header.setStretchLastSection(True)
-        flat = not any(isinstance(below, dict | list) for below in _values(value))
-        self.setRootIsDecorated(not flat)
-        self._keys = _measured(value, QFontMetrics(theme.body_font()))
         self._fit_keys()
         if small:
             self.expandAll()
         self.scrollToTop()
 
     # --- Keys can be read at any depth ----------------------------------------------------------
+
+    def measure(self, value: Json) -> None:
+        """Let `fits` tell of a value that is not shown: what would not fit is not laid out."""
+        flat = not any(isinstance(below, dict | list) for below in _values(value))
+        self.setRootIsDecorated(not flat)
+        self._keys = _measured(value, QFontMetrics(theme.body_font()))
 
     def _indent(self, depth: int) -> int:
         return (depth + int(self.rootIsDecorated())) * self.indentation() + _LEFT + _RIGHT
@@ -344,7 +348,7 @@ def _measured(value: Json, metrics: QFontMetrics) -> list[tuple[int, int]]:
             keys = range(min(len(above), left))
         left -= len(keys)
         for key in keys:
-            found.add((depth, metrics.horizontalAdvance(key_text(key)[:FETCH])))
+            found.add((depth, metrics.horizontalAdvance(key_text(key))))
             stack.append((above[key], depth + 1))
     return sorted(found)
 

@@ -21,7 +21,7 @@ from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.reading.json_tree import value_text
 from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
 from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
-from lineclear.ui.reading.shown_text import exact_text
+from lineclear.ui.reading.shown_text import LINE_LIMIT, cut, exact_text
 from lineclear.ui.reading.stand_ins import StandIns
 from lineclear.ui.reading.wrapping import GUTTER
 
@@ -39,12 +39,13 @@ def review_text(changes: list[Change], asked: Json, given: Json) -> str:
         after = _("(removed)") if change.after is MISSING else value_text(after)
         before = _("(not there)") if change.before is MISSING else value_text(before)
         lines += [
-            visible_line(change.where()),
+            visible_line(change.where(), LINE_LIMIT),
             f"    {_behind_gutter(after)}",
             "  \u2190 " + _("was {value}").format(value=_behind_gutter(before)),
             "",
         ]
-    return "\n".join(lines).rstrip("\n")
+    text = "\n".join(lines).rstrip("\n")
+    return "\n".join(piece for line in text.split("\n") for piece in cut(line))
 
 
 def _behind_gutter(shown: str) -> str:
@@ -119,7 +120,9 @@ class ModifyEditor(ReviewedEditor):
         cursor = self.yours.textCursor()
         place = cursor.position()
         cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(self._stand_ins.opened(self.draft(), path))
+        opened = self._stand_ins.opened(self.draft(), path)
+        self.yours.wrap_for(opened)
+        cursor.insertText(opened)
         cursor.setPosition(min(place, len(self.draft())))
         self.yours.setTextCursor(cursor)
         left = [one for one in self._stand_ins.places() if one[0] not in self._shown]

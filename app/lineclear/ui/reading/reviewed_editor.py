@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QPlainTextEdit,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -26,6 +25,7 @@ from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.marked_text import TokenHighlighter
 from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.text_view import TextView
+from lineclear.ui.reading.written_text import WrittenText
 
 CHECK_AFTER_MS = 150
 Refuse = Callable[[Json], None]
@@ -87,7 +87,7 @@ class ReviewedEditor(QWidget):
         page.setObjectName("page")
         self.asked = TextView(look, "asked", _("Asked"))
         self.asked.document().setDocumentMargin(4)
-        self.yours = QPlainTextEdit()
+        self.yours = WrittenText()
         self.yours.setObjectName("yours")
         self.yours.setAccessibleName(_("Yours"))
         self.yours.setFont(theme.mono_font())

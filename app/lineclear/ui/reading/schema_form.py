@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QFormLayout,
     QLineEdit,
-    QPlainTextEdit,
     QScrollArea,
     QWidget,
 )
@@ -27,6 +26,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel, explain
+from lineclear.ui.reading.written_text import WrittenText
 
 MOST_FIELDS = 40
 _MOST_CHOICES = 60
@@ -133,7 +133,8 @@ class SchemaForm(QScrollArea):
         if field.kind in ("choice", "boolean"):
             return self._choice(field)
         if field.kind == "string" and isinstance(value, str) and _is_long(value):
-            text = QPlainTextEdit("\n".join(visible(one).text for one in value.split("\n")))
+            text = WrittenText()
+            text.setPlainText("\n".join(visible(one).text for one in value.split("\n")))
             text.setFixedHeight(84)
             text.setTabChangesFocus(True)
             text.setFont(theme.mono_font())
