@@ -306,7 +306,7 @@ async def test_plain_text_is_offered_to_be_sent_as_a_json_text(inbox, source, un
     row, editor = await opened(inbox, until)
     QTest.keyClicks(editor.yours, 'say "done"')
     await until(editor.as_text.isVisible, "the offer")
-    assert editor.problem.text() == "Line 1, column 1: this is not JSON: Expecting value."
+    assert editor.problem.text() == "Line 1, column 1: this is not JSON: a value is missing there."
     click(editor.as_text)
     assert not editor.as_text.isVisible()
     assert editor.problem.text() == "Text, 10 characters."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -331,14 +330,13 @@ class FileResumeStore:
 
     def _read_note(self, name: str) -> dict[str, Json]:
         try:
-            noted = json.loads((self.path / name).read_bytes())
+            return jsontext.parse((self.path / name).read_bytes())
         except FileNotFoundError:
             return {}
-        except ValueError as why:
+        except Unreadable as why:
             raise ResumeSerializeError(
-                f"resume store serialization error: parse {self.path / name}: {why}"
+                f"resume store serialization error: parse {self.path / name}: {why.sentence}"
             ) from why
-        return noted if isinstance(noted, dict) else {}
 
     def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
         note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}

@@ -15,6 +15,7 @@ from itertools import accumulate
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
+from lineclear.core.checkpoints.json_faults import fault_in
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 
@@ -250,7 +251,8 @@ def _parse_any(raw: bytes, max_depth: int) -> Json:
         value = _DECODER.decode(text)
     except json.JSONDecodeError as why:
         raise Unreadable(
-            "not_json", f"It is not JSON at line {why.lineno}, column {why.colno}: {why.msg}."
+            "not_json",
+            f"It is not JSON at line {why.lineno}, column {why.colno}: {fault_in(why)}.",
         ) from why
     except (ValueError, RecursionError) as why:
         raise Unreadable("not_json", f"It cannot be parsed: {visible_line(str(why), 80)}.") from why

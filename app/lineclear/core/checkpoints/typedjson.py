@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.json_faults import fault_in
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 
@@ -35,7 +36,7 @@ def parse(text: str, *, at_most: int) -> Json:
     except Unreadable as why:
         cause = why.__cause__
         if isinstance(cause, json.JSONDecodeError):
-            raise _at(text, cause.pos, why.code, f"this is not JSON: {cause.msg}.") from why
+            raise _at(text, cause.pos, why.code, f"this is not JSON: {fault_in(cause)}.") from why
         if isinstance(cause, UnicodeEncodeError):
             raise _at(text, cause.start, why.code, why.sentence) from why
         place = next(_faults(text, why.code), None)
