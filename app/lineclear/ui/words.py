@@ -242,6 +242,17 @@ def resumed_before(before: Resumed) -> str:
     )
 
 
+def when_died(row: Row, now: datetime) -> str:
+    """When an agent died, to follow that verb: ` at 02:14`, or after what is known; else ""."""
+    if row.died_at is not None:
+        return _(" at {time}").format(time=clock(row.died_at, now))
+    known = (row.started_at, row.asked_at or row.file_time)
+    last = max((at for at in known if at is not None), default=None)
+    if last is None or _is_no_time(last) or last > now:
+        return ""
+    return _(" after {time}").format(time=clock(last, now))
+
+
 def process_word(row: Row) -> str:
     """What is known of the process of a call, in a word or two."""
     if not row.waited_for:
@@ -271,6 +282,11 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         shown = " ".join(map(str, mask_for_record([program, *argv[1:]])))
         facts.append(visible_line(masked_text(shown), 60))
     return " \u00b7 ".join(facts)
+
+
+def run_place(number: int, total: int) -> str:
+    """Which it is of the calls that its run asks at once."""
+    return _("Call {number} of {total} of its run").format(number=number, total=total)
 
 
 @dataclass(frozen=True, slots=True)

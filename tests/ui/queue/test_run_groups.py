@@ -13,6 +13,8 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.queue_model import QueueModel
+from lineclear.ui.queue.row_table import Role
+from lineclear.ui.queue.run_groups import RunPlace
 from lineclear.ui.queue.sort_rule import UNSORTED
 from tests.ui.sample import NOW, SOURCE, a_row
 
@@ -109,3 +111,35 @@ def test_calls_decided_already_are_of_their_run_until_it_is_over(model):
     assert [one.id for one in model.beside(calls[2])] == [one.id for one in calls]
     assert model.together(calls[2]) == (1, 3)
     assert model.beside(a_row(9)) == []
+
+
+# --- How a row tells it ---------------------------------------------------------------------------
+
+
+def test_a_row_tells_which_call_of_its_run_it_is(model):
+    calls = run_of("r", 2, 3, 4)
+    model.apply(Diff(added=(a_row(1, tool="bee"), *calls)))
+    model.sort(Column.TOOL, Qt.SortOrder.DescendingOrder)
+    cell = [model.index(place, Column.STATE) for place in range(4)]
+    assert [one.data(Role.RUN) for one in cell] == [
+        RunPlace(1, 3, above=False, below=True),
+        RunPlace(2, 3, above=True, below=True),
+        RunPlace(3, 3, above=True, below=False),
+        None,
+    ]
+    assert "Call 2 of 3 of its run" in cell[1].data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "Call 2 of 3 of its run" in cell[1].data(Qt.ItemDataRole.ToolTipRole)
+    assert "of its run" not in cell[3].data(Qt.ItemDataRole.AccessibleTextRole)
+
+
+def test_a_call_that_is_handed_over_still_counts_and_joins_nothing(model):
+    calls = run_of("r", 1, 2, 3)
+    model.apply(Diff(added=tuple(calls)))
+    model.apply(Diff(changed=(run_of("r", 1, state=State.HELD)[0],)))
+    assert numbers(model) == [2, 3]
+    assert model.index(0, 0).data(Role.RUN) == RunPlace(2, 3, above=False, below=True)
+
+
+def test_a_call_alone_in_its_checkpoint_is_no_run_of_several(model):
+    model.apply(Diff(added=tuple(run_of("r", 1))))
+    assert model.index(0, 0).data(Role.RUN) is None

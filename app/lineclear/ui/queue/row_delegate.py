@@ -18,12 +18,14 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.argument_cell import BETWEEN_PAIRS, PairLayout
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import HEADINGS, Group
 from lineclear.ui.queue.row_table import Role
+from lineclear.ui.queue.run_groups import RunPlace
 from lineclear.ui.queue.sort_rule import Heading
 
 Index = QModelIndex | QPersistentModelIndex
@@ -155,6 +157,7 @@ class RowDelegate(QStyledItemDelegate):
         dim = bool(index.data(Role.TOMBSTONE))
         bold = not dim and bool(index.data(Role.UNSEEN))
         self._background(painter, rect, option, index, unseen=bold)
+        self._rail(painter, rect, option, index)
         content = rect.adjusted(8, 0, -8, 0)
         draw = self._two_lines if self._table.compact else self._cell
         draw(painter, option, content, index, row, bold=bold, dim=dim)
@@ -181,7 +184,7 @@ class RowDelegate(QStyledItemDelegate):
             if row.tool is not None:
                 # What a tombstone became is told here where the states are glyphs alone.
                 became = dim and _state_width(option) < _SHORTEST_WORD
-                said = self._became(index, row) if became else ""
+                said = self._became(index, row) if became else _place_in_run(index)
                 self._arguments(painter, content, index, row, dim=dim, said=said)
                 return
             content = self._chips(painter, content, index, row, _KEPT_BY_NOTES)
@@ -225,6 +228,8 @@ class RowDelegate(QStyledItemDelegate):
         tool = str(index.sibling(index.row(), Column.TOOL).data() or "")
         if dim:
             tool = f"{self._became(index, row)} \u00b7 {tool}"
+        elif place := _place_in_run(index):
+            tool = f"{tool} \u00b7 {place}"
         upper.setRight(upper.right() - taken)
         self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
         lower.setLeft(lower.left() + theme.GLYPH + 10)
@@ -282,12 +287,23 @@ class RowDelegate(QStyledItemDelegate):
         chosen = t.selected if focused else t.selected_idle
         painter.fillRect(rect, QColor(chosen if selected else t.base))
         painter.fillRect(QRect(rect.left(), rect.bottom(), rect.width(), 1), QColor(t.line))
-        first = isinstance(view, QTableView) and (
-            rect.left() <= 0 or view.horizontalHeader().visualIndex(index.column()) == 0
-        )
-        if first and (unseen or (selected and current)):
+        if _is_first(view, rect, index) and (unseen or (selected and current)):
             edge = QRect(rect.left(), rect.top(), 3, rect.height() - 1)
             painter.fillRect(edge, QColor(t.accent))
+
+    def _rail(
+        self, painter: QPainter, rect: QRect, option: QStyleOptionViewItem, index: Index
+    ) -> None:
+        """Join the calls that one run asks at once, at the left of their rows."""
+        place = index.data(Role.RUN) if _is_first(option.widget, rect, index) else None
+        if not isinstance(place, RunPlace) or not (place.above or place.below):
+            return
+        ink = QColor(self._look.tokens.muted)
+        middle = rect.center().y()
+        top = rect.top() if place.above else middle
+        bottom = rect.bottom() if place.below else middle
+        painter.fillRect(QRect(rect.left() + 5, top, 1, bottom - top + 1), ink)
+        painter.fillRect(QRect(rect.left() + 5, middle, 4, 1), ink)
 
     def _state(
         self,
@@ -377,6 +393,21 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(box, int(Qt.AlignmentFlag.AlignCenter), label)
             right -= width + 4
         return QRect(content.left(), content.top(), right - content.left() - 4, content.height())
+
+
+def _is_first(view: QWidget, rect: QRect, index: Index) -> bool:
+    """Whether it is the cell at the left end of its row."""
+    return isinstance(view, QTableView) and (
+        rect.left() <= 0 or view.horizontalHeader().visualIndex(index.column()) == 0
+    )
+
+
+def _place_in_run(index: Index) -> str:
+    """Which of its run's calls a row is, in few words; "" where that asks no other."""
+    place = index.data(Role.RUN)
+    if not isinstance(place, RunPlace):
+        return ""
+    return _("{number} of {total}").format(number=place.number, total=place.total)
 
 
 def _state_width(option: QStyleOptionViewItem) -> int:

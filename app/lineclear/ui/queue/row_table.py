@@ -27,6 +27,7 @@ from lineclear.ui.queue.grouping import HEADINGS
 from lineclear.ui.queue.known_rows import KnownRows
 from lineclear.ui.queue.row_order import RowOrder
 from lineclear.ui.queue.row_texts import RowTexts
+from lineclear.ui.queue.run_groups import RunPlace
 from lineclear.ui.queue.scope import Scope
 from lineclear.ui.queue.sections import CLOSED_SECTIONS, ONE_STATE, Section
 from lineclear.ui.queue.sort_rule import Heading, SortRule, group_of_key, headings
@@ -46,6 +47,7 @@ class Role(IntEnum):
     SNOOZED = Qt.ItemDataRole.UserRole + 5
     CHANGED = Qt.ItemDataRole.UserRole + 6
     READER = Qt.ItemDataRole.UserRole + 7
+    RUN = Qt.ItemDataRole.UserRole + 8
 
 
 class RowTable(QAbstractTableModel):
@@ -111,15 +113,31 @@ class RowTable(QAbstractTableModel):
             return slot in self._tombstones
         if role == Role.SNOOZED:
             return self._known.section_at(slot) is Section.SNOOZED
+        if role == Role.RUN:
+            return self._run_place(slot, index.row())
         if role in (Role.DIFFERS, Role.CHANGED, Role.READER):
             return self._beside(self._known.row_at(slot), role)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _side(index.column())
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(self._text(slot, index.column()))
+            return tooltip(self._explained(slot, index))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._spoken(slot, index.column())
         return None
+
+    def _run_place(self, slot: int, position: int) -> RunPlace | None:
+        """Which call of its checkpoint it is; None where that holds no other."""
+        row = self._known.row_at(slot)
+        beside = [one.id for one in self._known.beside(row)]
+        if len(beside) < 2 or row.id not in beside:
+            return None
+        same, at = self._known.groups.same, self._order.at
+        return RunPlace(
+            beside.index(row.id) + 1,
+            len(beside),
+            same(slot, at(position - 1)),
+            same(slot, at(position + 1)),
+        )
 
     def _beside(self, row: Row, role: int) -> Any:
         """What others know of a row."""
@@ -158,6 +176,13 @@ class RowTable(QAbstractTableModel):
             return cells.preview(row.decided_arguments, first)
         return self._texts.text(row, column)
 
+    def _explained(self, slot: int, index: Index) -> str:
+        text = self._text(slot, index.column())
+        place = self._run_place(slot, index.row())
+        if place is None or index.column() not in (Column.STATE, Column.ARGUMENTS):
+            return text
+        return f"{text} \u00b7 {words.run_place(place.number, place.total)}"
+
     def _spoken(self, slot: int, column: int) -> str:
         """What is drawn of a cell, in words; the first tells the row, and its group."""
         none = _("none")
@@ -179,6 +204,9 @@ class RowTable(QAbstractTableModel):
         ]
         if self._rule.grouped:
             parts.insert(0, HEADINGS[group_of_key(self._order.key(slot))])
+        place = self._run_place(slot, self._order.position(slot) or 0)
+        if place is not None:
+            parts.append(words.run_place(place.number, place.total))
         if slot in self._tombstones:
             parts.append(_("Over, and listed until you leave it"))
         elif self._unseen(slot):
