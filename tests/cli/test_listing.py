@@ -41,6 +41,7 @@ KEYS: dict[str, Any] = {
     "usage": (dict, type(None)),
     "partly_read": bool,
     "process": str,
+    "died_at": (str, type(None)),
     "resumed_as": (int, type(None)),
     "waited_for": bool,
     "kind": str,

@@ -251,7 +251,7 @@ def test_the_window_approves_and_resumes_a_dead_agent(
     aid = killed_while_waiting(done, tmp_path / "log")
     with open_window(desktop, home / "probe") as window:
         window.select("send_refund")
-        window.shows("The agent died. This starts it again.")
+        window.shows("This starts it again.")
         assert window.widget("approve")["text"] == "Approve and resume"
         window.press_letter_and_enter("a", "Press Enter to approve")
         wait_for("the outcome", lambda: row_of(aid)["outcome"] == "ok")

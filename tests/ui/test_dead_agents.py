@@ -1,6 +1,7 @@
 """The window on agents that are gone: resume, settle what may have run, foreign stores."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -70,7 +71,10 @@ async def set_command(window: MainWindow, until, code: str) -> None:
 async def test_a_dead_agent_is_approved_and_resumed_in_one_step(inbox, source, until):
     shown = dead_agent(source)
     await select(inbox, until, shown.aid)
-    assert says(inbox, "sentence").startswith("The agent died. Nothing runs until someone resumes")
+    assert re.match(
+        r"The agent died (at|after) \d\d:\d\d\. Nothing runs until someone resumes",
+        says(inbox, "sentence"),
+    )
     await set_command(inbox, until, 'import sys; print("resumed", sys.argv[1])')
     assert settings_file.load().launch[0].agent == "refund-bot"
     await until(lambda: inbox.pane.bar.approve.text() == "Approve and resume", "the new offer")

@@ -26,6 +26,10 @@ def at(minutes: float) -> str:
     return (NOW - timedelta(minutes=minutes)).astimezone().strftime("%H:%M")
 
 
+AFTER = words.when_died(a_row(1), datetime.now(UTC))
+"""What is known of when an agent died that asked a minute before NOW, by the real clock."""
+
+
 def with_seconds(minutes: float) -> str:
     return (NOW - timedelta(minutes=minutes)).astimezone().strftime("%H:%M:%S")
 
@@ -103,7 +107,8 @@ def test_tokens_by_kind_are_told_as_far_as_they_are_known(used, said):
         (
             Position("r", node="tool_call", status="running"),
             Process.DEAD,
-            "agent-1 died; it was last at tool_call (running). A resume goes on from here.",
+            f"agent-1 died after {at(1)}; it was last at tool_call (running)."
+            " A resume goes on from here.",
         ),
         (
             Position("r", node="tool_call", suspended="at night"),
@@ -161,7 +166,8 @@ def test_how_the_last_resume_failed_is_said_wherever_it_can_be_tried_again():
     why = "The last resume failed with exit code 3 at 12:03."
     row = a_row(1, state=State.RESUMABLE, tool=None, process=Process.DEAD, reason=why)
     said = standing.standing(row, NOW, ME)
-    assert said == f"agent-1 died with nothing to approve. A resume goes on from here. {why}"
+    died = f"agent-1 died after {at(1)} with nothing to approve."
+    assert said == f"{died} A resume goes on from here. {why}"
     assert standing.standing(a_row(1, reason=why), NOW, ME) == f"Waits for your word. {why}"
 
 
@@ -213,13 +219,35 @@ def test_a_call_that_is_over_names_no_process_that_never_ran_it():
 def test_a_dead_agent_with_a_command_is_started_again():
     offer = offers.offer(a_row(1, process=Process.DEAD, resumable_by="settings"))
     assert (offer.approve, offer.resumes) == ("Approve and resume", True)
-    assert offer.sentence == "The agent died. This starts it again."
+    assert offer.sentence == f"The agent died{AFTER}. This starts it again."
 
 
 def test_a_dead_agent_without_a_command_waits_for_somebody():
     offer = offers.offer(a_row(1, agent="ci", process=Process.DEAD))
     assert (offer.approve, offer.resumes, offer.set_command) == ("Approve", False, True)
-    assert offer.sentence == "The agent died. Nothing runs until someone resumes ci."
+    assert offer.sentence == f"The agent died{AFTER}. Nothing runs until someone resumes ci."
+
+
+def test_when_an_agent_died_is_told_as_far_as_it_is_known():
+    at = datetime.now(UTC).replace(hour=0, minute=0, second=1)
+    row = a_row(1, process=Process.DEAD, resumable_by="settings", died_at=at, asked_at=at)
+    said = f"The agent died at {words.clock(at, at)}. This starts it again."
+    assert offers.offer(row).sentence == said
+    unseen = replace(row, died_at=None)
+    assert offers.offer(unseen).sentence == said.replace(" at ", " after ")
+    unknown = replace(unseen, asked_at=None)
+    assert offers.offer(unknown).sentence == "The agent died. This starts it again."
+    ahead = replace(unseen, asked_at=datetime.now(UTC) + timedelta(hours=1))
+    assert offers.offer(ahead).sentence == "The agent died. This starts it again."
+
+
+def test_how_soon_an_agent_died_after_its_start_is_told_where_it_was_seen():
+    row = a_row(1, state=State.UNCERTAIN, process=Process.DEAD, started_at=NOW, agent="refund-bot")
+    assert "and died before it said how it ended. Nobody knows" in stands(row)
+    seen = replace(row, died_at=NOW + timedelta(seconds=4))
+    assert "and died about 4 s later. Nobody knows" in stands(seen)
+    before = replace(row, died_at=NOW - timedelta(seconds=4))
+    assert "and died before it said how it ended." in stands(before)
 
 
 @pytest.mark.parametrize("process", [Process.UNKNOWN, Process.ALIVE])

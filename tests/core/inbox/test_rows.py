@@ -46,6 +46,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "usage": None,
         "partly_read": False,
         "process": "unknown",
+        "died_at": None,
         "resumed_as": None,
         "waited_for": True,
         "reason_code": None,

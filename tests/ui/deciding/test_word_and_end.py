@@ -1,5 +1,7 @@
 """What comes with a word: its end, whatever is in view, and nothing of it once it is taken back."""
 
+import re
+
 import pytest
 from PySide6.QtCore import Qt
 
@@ -93,7 +95,7 @@ async def test_the_agent_is_started_though_the_next_call_comes_into_view(
     await until(mark.exists, "the agent's start")
     assert getattr(decision_of(shown), "verdict", "") == "approve"
     await until(lambda: inbox.flow.view.id == other.aid, "the next call")
-    await until(lambda: "refund-bot was started again as pid " in says(inbox, "sentence"), "that")
+    await until(lambda: says(inbox, "sentence") == "refund-bot was started again.", "that")
 
 
 async def test_the_agent_is_started_though_another_call_is_read_in_the_hold(
@@ -106,7 +108,7 @@ async def test_the_agent_is_started_though_another_call_is_read_in_the_hold(
     await until(mark.exists, "the agent's start")
     assert getattr(decision_of(shown), "verdict", "") == "approve"
     assert inbox.flow.view.id == other.aid
-    await until(lambda: "refund-bot was started again as pid " in says(inbox, "sentence"), "that")
+    await until(lambda: says(inbox, "sentence") == "refund-bot was started again.", "that")
 
 
 async def test_a_start_that_fails_is_told_though_another_call_is_in_view(
@@ -131,8 +133,8 @@ async def test_changes_to_the_call_of_a_dead_agent_start_it_again_too(
     editor.submit()
     await until(inbox.pane.bar.approve.isVisible, "the review")
     assert inbox.pane.bar.approve.text() == "Approve changes and resume"
-    told = "The agent died. This starts it again. It gets your changes."
-    await until(lambda: says(inbox, "sentence").startswith(told), "what it does")
+    told = r"The agent died (at|after) \d\d:\d\d\. This starts it again\. It gets your changes\."
+    await until(lambda: re.match(told, says(inbox, "sentence")), "what it does")
     await ready(inbox, until)
     click(inbox.pane.bar.approve)
     await until(mark.exists, "the agent's start")
@@ -148,8 +150,10 @@ async def test_changes_to_the_call_of_a_dead_agent_without_a_command_say_so(inbo
     editor.submit()
     await until(inbox.pane.bar.approve.isVisible, "the review")
     assert inbox.pane.bar.approve.text() == "Approve with changes"
-    assert says(inbox, "sentence").startswith(
-        "The agent died. Nothing runs until someone resumes refund-bot. It gets your changes."
+    assert re.match(
+        r"The agent died (at|after) \d\d:\d\d\. Nothing runs until someone resumes refund-bot\."
+        r" It gets your changes\.",
+        says(inbox, "sentence"),
     )
 
 

@@ -22,6 +22,7 @@ from lineclear.core.inbox.walk import Found, stamp
 from lineclear.core.ledger import handover, lock, outcome
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
@@ -75,6 +76,10 @@ def _as_last_seen(fresh: Row, row: Row) -> Row:
     kept = told & set(row.warnings)
     warnings = strongest_first((*fresh.warnings, *kept))
     fresh = replace(fresh, warnings=warnings, twin=row.twin, resumable_by=row.resumable_by)
+    same = (fresh.pid, fresh.start_ticks) == (row.pid, row.start_ticks)
+    if same and fresh.process is Process.DEAD:
+        # One look at one call does not tell when.
+        fresh = replace(fresh, died_at=row.died_at)
     if row.elsewhere is not None and not fresh.closed:
         fresh = held_elsewhere(fresh, row.elsewhere)
     elif is_held_back(row) and resumes_by_call(fresh):

@@ -65,6 +65,8 @@ class Look:
     place: Place
     lock: LockState
     now: Now
+    died_at: datetime | None = None
+    """When the process that the lock names died, where that was seen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,7 @@ def row_of(
         pid=pid,
         start_ticks=0 if pid is None or owner is None else owner.start_ticks,
         resumed_as=_resumed_as(records, how),
+        died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),
         reason=how.sentence or _refused_because(outcome),

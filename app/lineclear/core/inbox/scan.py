@@ -188,7 +188,9 @@ class Scanner:
         for path, read in list(state.known.items()):
             if read.lock.held and read.place.lock_folder is not None:
                 now = lock.look(read.place.lock_folder)
-                if now != read.lock:
+                if now == read.lock:
+                    read.death.look(now, datetime.now(UTC))
+                else:
                     scanned = self.scan_store(source, Path(path))
                     if scanned is not None:
                         yield scanned

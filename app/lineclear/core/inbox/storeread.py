@@ -16,6 +16,7 @@ from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.answered import answered
 from lineclear.core.inbox.beside import beside_others, closed_last
 from lineclear.core.inbox.cautions import OLD_AFTER
+from lineclear.core.inbox.deaths import Death
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
 from lineclear.core.inbox.holding import Held, held_of
@@ -89,6 +90,7 @@ class StoreRead:
     look_at: datetime | None = None
     """When time alone changes a row: an approval lapses, a request expires or grows old."""
     lock: LockState = field(default_factory=lambda: LockState(held=None, owner=None))
+    death: Death = field(default_factory=Death)
     used_tools: frozenset[str] = frozenset()
     """Tools of calls that were decided, as far as they were looked at."""
     decided: dict[int, str | None] = field(default_factory=dict)
@@ -116,7 +118,7 @@ class StoreReader:
         read = StoreRead(place, found)
         if before is not None and before.place == place:
             read.closed, read.ended, read.lock = before.closed, before.ended, before.lock
-            read.decided = before.decided
+            read.decided, read.death = before.decided, before.death
         self._stamp(read)
         try:
             read.rows = tuple(self._rows(read, now))
@@ -194,7 +196,7 @@ class StoreReader:
         with Store.open(place.store) as store:
             now_held = _lock_of(place)
             read.lock_changed, read.lock = now_held != read.lock, now_held
-            look = Look(place, read.lock, now)
+            look = Look(place, read.lock, now, read.death.look(read.lock, now.wall))
             if store.native:
                 yield from self._native_rows(store, read, look)
             else:
@@ -422,10 +424,9 @@ def _answers(rows: Iterable[Row]) -> tuple[Answered, ...]:
 
 
 def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:
-    if row.state is State.RUNNING and row.seq is None and row.started_at is not None:
+    runs = row.state is State.RUNNING and row.seq is None and row.started_at is not None
+    if runs or row.resumed_as is not None:
         # Its death changes no file.
-        yield now + _LOOK_AT_RUNNING
-    if row.resumed_as is not None:
         yield now + _LOOK_AT_RUNNING
     if row.lapses_at is not None:
         yield row.lapses_at

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
@@ -265,9 +266,9 @@ def _offer_on_word(needed: frozenset[str], *, run: bool) -> Offer:
 
 
 def resumed(offer: Offer, pid: int | None, *, ended: bool) -> Offer:
-    """OFFER while a resume goes on in process PID, or after one ENDED: never a second one."""
+    """OFFER while a resume goes on, by process PID, or after one ENDED: never a second one."""
     if pid is not None:
-        told = _("Started as pid {pid}. Output shows what it says.").format(pid=pid)
+        told = _("It is being resumed. Output shows what it says.")
         return replace(offer, sentence=told, resume="", asks=False, set_command=False)
     if ended and offer.resume in (_("Resume"), _("Resume\u2026")):
         return replace(
@@ -317,7 +318,7 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         )
     if row.process is Process.DEAD and row.resumable_by:
         return Offer(
-            _("The agent died. This starts it again."),
+            _("The agent died{when}. This starts it again.").format(when=_when_died(row)),
             approve or _("Approve and resume"),
             resumes=True,
             deny=True,
@@ -325,7 +326,9 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         )
     if row.process is Process.DEAD and not foreign:
         return Offer(
-            _("The agent died. Nothing runs until someone resumes {agent}.").format(agent=agent),
+            _("The agent died{when}. Nothing runs until someone resumes {agent}.").format(
+                when=_when_died(row), agent=agent
+            ),
             approve or _("Approve"),
             deny=True,
             modify=True,
@@ -348,6 +351,10 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         modify=True,
         set_command=not row.resumable_by,
     )
+
+
+def _when_died(row: Row) -> str:
+    return words.when_died(row, datetime.now(UTC))
 
 
 def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
@@ -408,9 +415,9 @@ def press_enter(act: Act, offer: Offer) -> str:
     return _("Press Enter to {doing} \u00b7 Esc to cancel").format(doing=told)
 
 
-def started_apart(row: Row, pid: int) -> str:
-    """What is said of a resume while another call is in view."""
-    return _("{agent} was started again as pid {pid}.").format(agent=words.name(row.agent), pid=pid)
+def started(row: Row) -> str:
+    """What is said of an agent that was started again, whichever call is in view."""
+    return _("{agent} was started again.").format(agent=words.name(row.agent))
 
 
 def failed_apart(row: Row, why: str, *, resume: bool) -> str:

@@ -150,12 +150,22 @@ def _running(row: Row, now: datetime, _me: Person | None) -> str:
 
 
 def _uncertain(row: Row, now: datetime, _me: Person | None) -> str:
-    agent = words.name(row.agent)
+    begun, died = row.started_at, row.died_at
+    if begun is not None and died is not None and died >= begun:
+        ended = _("died about {length} later").format(
+            length=words.duration((died - begun).total_seconds())
+        )
+    else:
+        ended = _("died before it said how it ended")
     return _(
-        "{agent} started this{at} and died before it said how it ended. "
-        "Nobody knows whether it took effect. Look in the target system for "
-        "key {id}\u2026"
-    ).format(agent=agent, at=_at(row.started_at, now, seconds=True), id=row.id[:12])
+        "{agent} started this{at} and {ended}. Nobody knows whether it took effect. "
+        "Look in the target system for key {id}\u2026"
+    ).format(
+        agent=words.name(row.agent),
+        at=_at(row.started_at, now, seconds=True),
+        ended=ended,
+        id=row.id[:12],
+    )
 
 
 def _done(row: Row, now: datetime, me: Person | None) -> str:
@@ -257,11 +267,11 @@ def _and_reason(text: str, row: Row) -> str:
     return f"{text} {words.ended(visible_line(row.reason, 200))}" if row.reason else text
 
 
-def _resumable(row: Row, _now: datetime, _me: Person | None) -> str:
-    return _and_reason(_stopped(row), row)
+def _resumable(row: Row, now: datetime, _me: Person | None) -> str:
+    return _and_reason(_stopped(row, words.when_died(row, now)), row)
 
 
-def _stopped(row: Row) -> str:
+def _stopped(row: Row, when: str) -> str:
     agent, stood = words.name(row.agent), row.position
     dead = row.process is Process.DEAD
     after = _("A resume goes on from here.") if dead else _("Whether it still runs, no file tells.")
@@ -275,11 +285,15 @@ def _stopped(row: Row) -> str:
         return f"{words.ended(said)} {after}"
     if stood is not None and stood.node:
         how = f" ({words.name(stood.status)})" if stood.status else ""
-        died = _("{agent} died; it was last at {node}{status}. {after}")
+        died = _("{agent} died{when}; it was last at {node}{status}. {after}")
         told = died if dead else _("{agent} was last at {node}{status}. {after}")
-        return told.format(agent=agent, node=words.name(stood.node), status=how, after=after)
+        return told.format(
+            agent=agent, when=when, node=words.name(stood.node), status=how, after=after
+        )
     if dead:
-        return _("{agent} died with nothing to approve. {after}").format(agent=agent, after=after)
+        return _("{agent} died{when} with nothing to approve. {after}").format(
+            agent=agent, when=when, after=after
+        )
     return _("{agent} left this with nothing to approve. {after}").format(agent=agent, after=after)
 
 
