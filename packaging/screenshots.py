@@ -31,6 +31,7 @@ from pictures.set import Scene, Set
 from pictures.settings import SETTINGS
 from pictures.settings import SHOWN as SETTINGS_SHOWN
 from pictures.stage import Stage, day, nothing
+from pictures.troubles import TROUBLES
 from pictures.working_day import README_SCENE, WORKING_DAY
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QPalette
@@ -53,7 +54,14 @@ time.sleep(20)
 """
 """What the resume command of the pictures runs."""
 
-SCENES: dict[str, Scene] = {**WORKING_DAY, **READING, **SETTINGS, **HISTORY, **BURSTS}
+SCENES: dict[str, Scene] = {
+    **WORKING_DAY,
+    **READING,
+    **SETTINGS,
+    **HISTORY,
+    **BURSTS,
+    **TROUBLES,
+}
 STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "empty": nothing,
     "demo": nothing,
