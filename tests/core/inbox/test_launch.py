@@ -83,7 +83,7 @@ def until(true, seconds=15.0):
 def gone(pid) -> bool:
     try:
         return b") Z " in Path(f"/proc/{pid}/stat").read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return True
 
 
@@ -463,6 +463,26 @@ def test_a_foreign_command_that_fails_is_an_error_with_its_last_words(source):
     assert read_detail(row).result == "no such tool\n"
     assert again.reason is not None
     assert again.reason.startswith("The last resume failed with exit code 5 at ")
+
+
+def test_a_decision_that_was_taken_back_is_said_to_be_the_checkpoint_stands(source):
+    path = foreign(source)
+    settings = command(source, "-c", "raise SystemExit(9)")
+    detail = detail_of(settings)
+    say(detail.shown)
+    deciding.take_back(detail_of(settings), settings)
+    with pytest.raises(Refusal) as caught:
+        run_claimed(source / "bot", detail.row.id, settings)
+    assert caught.value.code == "taken_back"
+    told = f"took the decision on call {detail.row.id[:8]} back at "
+    assert told in caught.value.sentence
+    assert caught.value.sentence.endswith("; nothing was started.")
+    assert path.exists()
+    path.unlink()
+    with pytest.raises(Refusal):
+        run_claimed(source / "bot", detail.row.id, settings)
+    with pytest.raises(NothingPending):
+        run_claimed(source / "bot", "0" * 32, settings)
 
 
 def ended_and_asked_again(settings) -> Any:

@@ -1,6 +1,7 @@
 """What is said of a call that changed, went or was settled elsewhere while somebody read it."""
 
 import asyncio
+from dataclasses import replace
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
@@ -26,17 +27,30 @@ def test_a_changed_call_offers_the_new_one():
 def test_a_replaced_file_was_not_removed():
     before = a_row(1)
     instead = a_row(2, store=before.store)
-    assert successor(before, Diff(added=(instead,), removed=(before.id,))) == instead.id
-    frozen = freeze(before, None, NOW, ME, successor=instead.id)
+    assert successor(before, Diff(added=(instead,), removed=(before.id,))) == instead
+    frozen = freeze(before, None, NOW, ME, successor=instead)
     assert "changed at" in frozen.text
     assert "removed" not in frozen.text
     assert frozen.standing == "Its file holds another call now."
     assert frozen.action == "Show the new one (u)"
 
 
+def test_a_file_that_was_torn_holds_no_other_call():
+    """An unreadable row names no call of the file, of several as of one."""
+    before = a_row(1, item="call_1", path=a_row(1).store / "run.checkpoint.json")
+    torn = a_row(2, store=before.store, path=before.path, state=State.UNREADABLE, tool=None)
+    assert successor(before, Diff(added=(torn,), removed=(before.id,))) == torn
+    frozen = freeze(before, None, NOW, ME, successor=torn)
+    assert "removed" not in frozen.text
+    assert frozen.standing == "Its file cannot be read now."
+    assert frozen.successor == torn.id
+    elsewhere = replace(torn, path=before.store / "other.checkpoint.json")
+    assert successor(before, Diff(added=(elsewhere,), removed=(before.id,))) is None
+
+
 def test_a_removed_file_offers_nothing_and_no_longer_waits():
     before = a_row(1)
-    assert successor(before, Diff(added=(a_row(2),), changed=(before,))) == ""
+    assert successor(before, Diff(added=(a_row(2),), changed=(before,))) is None
     frozen = freeze(before, None, NOW, ME, typed=True)
     assert frozen.text.endswith("its file was removed. Your text was not sent.")
     assert (frozen.action, frozen.standing) == ("", "Its file is gone.")

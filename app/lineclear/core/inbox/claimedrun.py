@@ -31,14 +31,16 @@ from lineclear.core.inbox.startable import (
 from lineclear.core.inbox.takeover import CLAIMED_RUN
 from lineclear.core.inbox.turn import name_of
 from lineclear.core.inbox.walk import own_names
+from lineclear.core.inbox.warning_words import person
 from lineclear.core.inbox.worker_word import refusing, say_started
 from lineclear.core.ledger import foreign, handover
+from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish, make_outcome
-from lineclear.core.ledger.records import Launch
+from lineclear.core.ledger.records import Launch, Revoked
 from lineclear.core.ledger.start import (
     Observed,
     Unfit,
@@ -263,6 +265,14 @@ def _find(store: Store, aid: str) -> Shown:
         for shown in every:
             if shown.aid == aid:
                 return shown
+    # Its bytes may still stand there, as a call that waits for a decision again.
+    start = store.known_records(None, aid).start
+    if isinstance(start, Revoked):
+        who, at = person(start.revoked.by), local_time(start.revoked.at)
+        raise Refusal(
+            f"{who} took the decision on call {aid[:8]} back at {at}; nothing was started.",
+            code="taken_back",
+        )
     raise NothingPending(f"{path_text(store.path)} holds no checkpoint of call {aid[:8]} any more.")
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.records import Person
+from lineclear.core.ledger.state import State
 from lineclear.language import _
 from lineclear.ui.deciding.standing import changed_elsewhere
 
@@ -39,25 +40,33 @@ def freeze(
     now: datetime,
     me: Person | None,
     *,
-    successor: str = "",
+    successor: Row | None = None,
     typed: bool = False,
 ) -> Freeze:
     """Tell what became of BEFORE: AFTER, or nothing but perhaps a SUCCESSOR with another id.
 
     TYPED: the operator had begun a text that is not sent.
     """
-    text = changed_elsewhere(before, after, now, me, typed=typed, replaced=bool(successor))
+    text = changed_elsewhere(before, after, now, me, typed=typed, replaced=successor is not None)
     if after is None:
-        told = _("Its file holds another call now.") if successor else _("Its file is gone.")
-        return Freeze(text, successor, standing=told)
+        if successor is None:
+            return Freeze(text, standing=_("Its file is gone."))
+        told = _("Its file holds another call now.")
+        if successor.state is State.UNREADABLE:
+            told = _("Its file cannot be read now.")
+        return Freeze(text, successor.id, standing=told)
     if after.sha256 != before.sha256:
         return Freeze(text, after.id, standing=_("Shown as it was before it changed."))
     return Freeze(text, after.id, settled=True)
 
 
-def successor(before: Row, diff: Diff) -> str:
-    """The id of the row that took the place of one that is gone; "" when none did."""
+def successor(before: Row, diff: Diff) -> Row | None:
+    """The row that took the place of one that is gone; None when none did."""
     for row in (*diff.added, *diff.changed):
-        if row.store == before.store and row.item == before.item and row.id != before.id:
-            return row.id
-    return ""
+        if row.store != before.store or row.id == before.id:
+            continue
+        # Which calls it held, no unreadable file tells.
+        unread = row.state is State.UNREADABLE and row.path == before.path
+        if row.item == before.item or unread:
+            return row
+    return None

@@ -208,8 +208,8 @@ class InView(QObject):
         instead = freezing.successor(self.row, diff)
         frozen = self.frozen
         settled = frozen is not None and frozen.settled
-        awaited = instead and frozen is not None and not (settled or frozen.successor)
-        if self.id in diff.removed and not instead and frozen is None:
+        awaited = instead is not None and frozen is not None and not (settled or frozen.successor)
+        if self.id in diff.removed and instead is None and frozen is None:
             # A closed one is listed no more once a newer one is.
             self._tasks.start(self._see_what_became(self.row), name=_("read what came of a call"))
             return
@@ -222,11 +222,14 @@ class InView(QObject):
 
     def _left_or_back(self) -> None:
         """Its folder went, or is back: what failed meanwhile is no news any more."""
-        if not self.away and self.notice is not None and self.notice.name == "failed":
-            self.notice = None
         if not self.away:
+            self._forget_failure()
             self._try_again()
         self.moved.emit()
+
+    def _forget_failure(self) -> None:
+        if self.notice is not None and self.notice.name == "failed":
+            self.notice = None
 
     async def _see_what_became(self, row: Row) -> None:
         """Tell a call that is over from one whose file is gone: neither is listed."""
@@ -253,6 +256,9 @@ class InView(QObject):
             self._freeze(before, row)
             return
         self.row = self._merged(row)
+        if row.state is not before.state:
+            # What failed before it came to this is no news any more.
+            self._forget_failure()
         self.moved.emit()
         self._read_result(before, row)
 
@@ -289,7 +295,7 @@ class InView(QObject):
             self._pane.show_result(prepared)
             self._pane.show_launches(prepared)
 
-    def _freeze(self, before: Row, after: Row | None, successor: str = "") -> None:
+    def _freeze(self, before: Row, after: Row | None, successor: Row | None = None) -> None:
         frozen = freezing.freeze(
             before, after, datetime.now(UTC), self.me, successor=successor, typed=self._typed()
         )
