@@ -29,6 +29,7 @@ from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.inbox.watch import InboxWatcher
 from lineclear.core.inbox.wide_sources import too_wide
+from lineclear.core.inbox.worker_word import Word
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.presence import Reader
@@ -222,13 +223,15 @@ class Bridge(QObject):
         finally:
             self.look_again(detail.row.store)
 
-    async def relaunch(self, row: Row, despite: frozenset[str] = frozenset()) -> Launched:
-        """Start the resume of a row's agent, as the row stands now."""
+    async def relaunch(
+        self, row: Row, despite: frozenset[str] = frozenset(), word: Word | None = None
+    ) -> Launched:
+        """Start the resume of a row's agent, as the row stands now; a worker says so to WORD."""
         settings = self.settings
         try:
             return await self._in(
                 self._writers,
-                lambda: launch.relaunch(read_detail(row), settings, despite=despite),
+                lambda: launch.relaunch(read_detail(row), settings, despite=despite, word=word),
             )
         finally:
             self.look_again(row.store)

@@ -6,6 +6,7 @@ is said. Nobody has to listen.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import tempfile
@@ -41,17 +42,29 @@ class Word:
         nothing within PATIENCE_S, or ended without a word: its output is in LOG.
         """
         deadline = time.monotonic() + patience_s
-        while True:
-            ended = process_of(keeper) is Process.DEAD
-            try:
-                said = self.path.read_bytes()
-            except OSError as why:
-                raise _unsaid(log) from why
-            if said.endswith(_END):
-                return _understood(said, log)
-            if ended or time.monotonic() > deadline:
-                raise _unsaid(log)
+        while not self._is_said(keeper, log, deadline):
             time.sleep(_PAUSE_S)
+
+    async def hear_it(self, keeper: Owner, log: Path, *, patience_s: float = _PATIENCE_S) -> None:
+        """Do as `hear`, beside other work."""
+        deadline = time.monotonic() + patience_s
+        while True:
+            if self._is_said(keeper, log, deadline):
+                break
+            await asyncio.sleep(_PAUSE_S)
+
+    def _is_said(self, keeper: Owner, log: Path, deadline: float) -> bool:
+        ended = process_of(keeper) is Process.DEAD
+        try:
+            said = self.path.read_bytes()
+        except OSError as why:
+            raise _unsaid(log) from why
+        if said.endswith(_END):
+            _refuse_unstarted(said, log)
+            return True
+        if ended or time.monotonic() > deadline:
+            raise _unsaid(log)
+        return False
 
 
 @contextmanager
@@ -102,7 +115,7 @@ def _say(environment: Mapping[str, str], said: dict[str, str]) -> None:
             os.close(fd)
 
 
-def _understood(said: bytes, log: Path) -> None:
+def _refuse_unstarted(said: bytes, log: Path) -> None:
     try:
         word = jsontext.parse(said)
     except Unreadable as why:

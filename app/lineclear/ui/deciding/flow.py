@@ -110,6 +110,7 @@ class DecisionFlow(QObject):
         bridge.arrived.connect(lambda diff: self._overtake((*diff.changed, *diff.added)))
         self._undertaking.begun.connect(self._refresh)
         self._undertaking.succeeded.connect(self._finished)
+        self._undertaking.started.connect(lambda row: self.hint(offers.started(row), "ok", row))
         self._undertaking.failed.connect(self._failed)
         self.hands.meant.connect(self._do)
         self.hands.told.connect(self._hint)
@@ -481,8 +482,6 @@ class DecisionFlow(QObject):
             self._undertaking.begin(RESUMING, row, self._verdicts.resume(row))
         if self.view.id == row.id:
             self._show_done(row, done, held=held)
-        elif done.launched is not None:
-            self.hint(offers.started_apart(row, done.launched.pid), "ok", row)
 
     def _show_done(self, row: Row, done: Done, *, held: bool) -> None:
         self.view.notice = None
@@ -494,7 +493,7 @@ class DecisionFlow(QObject):
             self.view.resumption.started(done.launched.pid)
             self.view.read_again(row, name=_("read what was started"))
             self.view.head()
-        self.hint(done.said, "ok")
+        self.hint(done.said, "ok" if done.heard is None else "muted")
         self._refresh()
         if not held:
             self.settled.emit(done.origin)

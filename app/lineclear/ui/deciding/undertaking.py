@@ -11,7 +11,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row
 from lineclear.language import _
 from lineclear.ui.deciding.verdicts import Done
-from lineclear.ui.reading.banners import failure_notice
+from lineclear.ui.reading.banners import Notice, failure_notice
 from lineclear.ui.tasks import Tasks
 
 RESUMING = _("resume an agent")
@@ -24,11 +24,13 @@ class Undertaking(QObject):
     Signals:
         begun: an act has begun; `said` tells it.
         succeeded(Row, Done): it is done.
+        started(Row): what it launched has started the agent of this row.
         failed(Row, Notice, str): it was not, and why; the name of the act.
     """
 
     begun = Signal()
     succeeded = Signal(object, object)
+    started = Signal(object)
     failed = Signal(object, object, str)
 
     def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
@@ -54,3 +56,15 @@ class Undertaking(QObject):
         finally:
             self.said = ""
         self.succeeded.emit(row, done)
+        if done.launched is not None:
+            await self._started(name, row, done)
+
+    async def _started(self, name: str, row: Row, done: Done) -> None:
+        """Tell what a worker says; meanwhile other acts go on."""
+        try:
+            if done.heard is not None:
+                await done.heard
+        except LineclearError as why:
+            self.failed.emit(row, Notice("stop", why.sentence, name="failed"), name)
+        else:
+            self.started.emit(row)

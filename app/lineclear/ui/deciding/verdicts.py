@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
@@ -16,6 +18,7 @@ from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.launch import Launched
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.startable import words_needed
+from lineclear.core.inbox.worker_word import Word, awaited
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
 from lineclear.language import _, counted
@@ -49,6 +52,8 @@ class Done:
     resume: bool = False
     """The agent is to be resumed now."""
     launched: Launched | None = None
+    heard: Coroutine[Any, Any, None] | None = None
+    """Ends once what was launched has started the agent; raises LineclearError where it has not."""
     lasting: str = ""
     """The reason with which what the call's run goes on to ask is denied too, "" for nothing."""
 
@@ -111,13 +116,23 @@ class Verdicts:
     async def resume(self, row: Row, *, word: bool = False) -> Done:
         """Start the resume of a row's agent; WORD: for what the offer said stands against it."""
         despite = words_needed(row) if word else frozenset[str]()
-        launched = await self._bridge.relaunch(row, despite)
-        return Done(_("Started as pid {pid}.").format(pid=launched.pid), launched=launched)
+        with ExitStack() as stack:
+            listening = stack.enter_context(awaited())
+            launched = await self._bridge.relaunch(row, despite, listening)
+            if not launched.by_worker:
+                return Done(_("Started."), launched=launched)
+            heard = _heard(listening, launched, stack.pop_all())
+        return Done(_("Starting\u2026"), launched=launched, heard=heard)
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> Done:
         """Remember the command that resumes a row's agent."""
         await self._bridge.set_command(row, argv)
         return Done(_("Saved."))
+
+
+async def _heard(listening: Word, launched: Launched, stack: ExitStack) -> None:
+    with stack:
+        await listening.hear_it(launched.keeper, launched.log)
 
 
 def misfit_of(shown: Shown | None) -> Callable[[Json], None] | None:
