@@ -13,6 +13,7 @@ from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.frame.bars import TopBar
 from lineclear.ui.frame.finding import Finder
 from lineclear.ui.frame.panes import Panes
+from lineclear.ui.frame.run_mates import RunMates
 from lineclear.ui.frame.section_hints import section_hint
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.history.desk import HistoryDesk
@@ -51,6 +52,7 @@ class Navigation:
         self._flow = flow
         self._rescope = rescope
         self._tell = tell
+        self._mates = RunMates(model, flow.view, pane.run, self.find)
         sidebar.may_have_run.connect(top.sections.show_may_have_run)
         sidebar.section_chosen.connect(lambda section: pane.hint.setText(section_hint(section)))
 

@@ -108,6 +108,17 @@ def lines(found: Totals) -> list[Line]:
     ]
 
 
+def figures(found: Totals) -> str:
+    """Give what is used on one line: `3 steps · 5 tool calls · 19 k tokens`."""
+    counting = found.units[0] if len(found.units) == 1 else "iterations"
+    told = (
+        (found.iterations, counting),
+        (found.tool_calls, _("tool calls")),
+        (found.tokens, "tokens"),
+    )
+    return _join(words.budget(one.used, one.whole_limit, noun) for one, noun in told)
+
+
 def over(found: Totals) -> str:
     """Over how much a table is: `7 calls of 5 runs`."""
     rows = counted("{n} call", "{n} calls", found.rows)

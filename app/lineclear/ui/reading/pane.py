@@ -39,6 +39,7 @@ from lineclear.ui.reading.part_tabs import Body, PartTabs
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.result_tab import ResultTab
 from lineclear.ui.reading.reviewed_editor import ReviewedEditor
+from lineclear.ui.reading.run_line import RunLine
 from lineclear.ui.reading.sentence_line import SentenceLine
 from lineclear.ui.reading.steps_tab import StepsTab
 from lineclear.ui.reading.text_view import TextView
@@ -58,6 +59,7 @@ class ReadingPane(QWidget):
         self.setAccessibleName(_("Reading pane"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.header = Header(look)
+        self.run = RunLine()
         self.call = CallTab(look, tasks)
         self.diff = DiffTab(look)
         self.changes = ChangesTab(look)
@@ -141,6 +143,7 @@ class ReadingPane(QWidget):
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(self.header)
+        box.addWidget(self.run)
         box.addWidget(self.finder)
         box.addWidget(self.body, 1)
         line = QFrame()
