@@ -122,6 +122,33 @@ def test_the_newest_is_told_by_its_system_before_the_clock_of_any_file():
         assert newest([last, first]) is last
 
 
+def test_a_copy_in_the_same_bytes_is_the_same_run():
+    running = RunTotals()
+
+    def at(folder, bytes_, tokens=100, run="run-1", **said):
+        here = Path("/srv") / folder
+        one = row(run, position=Position(run), sha256=bytes_, counters=Counters(4, 2, tokens))
+        return replace(one, id=f"{folder}{tokens}", store=here, source=here, **said)
+
+    first, copy, further = at("one", "a"), at("two", "a"), at("three", "b", 150)
+    for number, one in enumerate((first, copy), 1):
+        running.add(one)
+        found = running.totals()
+        assert (found.rows, found.runs, found.tokens.used) == (number, 1, 100)
+    # One that went further may be another run of the same name.
+    running.add(further)
+    assert (running.totals().runs, running.totals().tokens.used) == (2, 250)
+    assert totals([first, copy, further]) == running.totals()
+    running.remove(first)
+    assert running.totals() == totals([copy, further])
+    running.remove(copy)
+    assert running.totals() == totals([further])
+    # Bytes without a name say nothing, and a name is told however it is spelled.
+    assert totals([at("one", "a", run=""), at("two", "a", run="")]).runs == 2
+    assert totals([at("one", "a"), at("two", "a", run="RUN-1 ")]).runs == 1
+    assert totals([at("one", "a"), at("two", "a", system="starweaver")]).runs == 2
+
+
 def test_two_agents_that_call_their_runs_the_same_have_two():
     tokens = Counters(None, None, 100)
     found = totals([row("run-1", counters=tokens), row("run-1", agent="other", counters=tokens)])

@@ -1,6 +1,8 @@
 """Budget totals over rows: one set for all systems, sums of what is reported and of nothing else.
 
 A run's counters are totals already, so each run counts once: by the newest of its rows, whole.
+So does one that stands in several folders in the same bytes. Of copies that differ nobody can tell
+whether they are one run, since its name is its agent's word.
 """
 
 from __future__ import annotations
@@ -9,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.sniff import counted
+from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.rows import Row
 
 RunKey = tuple[Path, str, str]
@@ -72,8 +75,10 @@ class RunTotals:
 
     def __init__(self) -> None:
         self._runs: dict[RunKey, dict[str, Row]] = {}
-        self._figures: dict[RunKey, _Reported] = {}
-        """What each run reports, as it is added up."""
+        self._figures: dict[RunKey, _Counted] = {}
+        """What each run reports, as it is added up, and as what."""
+        self._copies: Counter[_Identity] = Counter()
+        """How often each stands there."""
         self._changed: set[RunKey] = set()
         self._rows = 0
         self._sums = [_Sum() for _ in _COUNTED]
@@ -102,18 +107,29 @@ class RunTotals:
         for run in self._changed:
             before = self._figures.pop(run, None)
             if before is not None:
-                self._enter(before, -1)
+                self._take_out(before)
             rows = self._runs[run]
             if rows:
-                self._figures[run] = now = _reported(newest(rows.values()))
-                self._enter(now, 1)
+                self._figures[run] = now = _counted(newest(rows.values()))
+                self._put(now)
             else:
                 del self._runs[run]
         self._changed.clear()
-        runs = len(self._figures)
+        runs = len(self._copies)
         units = tuple(sorted(unit for unit, often in self._units.items() if often))
         told = (one.figure(runs) for one in self._sums)
         return Totals(self._rows, runs, units=units, **dict(zip(_COUNTED, told, strict=True)))
+
+    def _put(self, one: _Counted) -> None:
+        self._copies[one.identity] += 1
+        if self._copies[one.identity] == 1:
+            self._enter(one.reported, 1)
+
+    def _take_out(self, one: _Counted) -> None:
+        self._copies[one.identity] -= 1
+        if not self._copies[one.identity]:
+            del self._copies[one.identity]
+            self._enter(one.reported, -1)
 
     def _enter(self, reported: _Reported, sign: int) -> None:
         unit, figures = reported
@@ -125,7 +141,23 @@ class RunTotals:
 
 _Reported = tuple[str, tuple[tuple[int | None, int | None], ...]]
 """What a run counts as it goes on, and of each counter what is used and the limit."""
+_Identity = RunKey | tuple[str, str, str, "_Reported"]
+"""What tells one run from all others: its name, or that and the bytes in which it stands."""
+
+
+class _Counted(NamedTuple):
+    identity: _Identity
+    reported: _Reported
+
+
 _COUNTED: Final = ("iterations", "tool_calls", "tokens", "tokens_in", "tokens_out", "cache")
+
+
+def _counted(row: Row) -> _Counted:
+    reported, run = _reported(row), run_of(row)
+    if not run or row.sha256 is None:
+        return _Counted(row.run_key, reported)
+    return _Counted((row.system, run, row.sha256, reported), reported)
 
 
 def _reported(row: Row) -> _Reported:
