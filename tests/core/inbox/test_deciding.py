@@ -15,6 +15,7 @@ from lineclear.core.inbox import deciding
 from lineclear.core.inbox.deciding import Origin, decide, may_decide, operator, resolve, take_back
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -272,6 +273,37 @@ def test_an_approval_is_taken_back(source):
     assert only(source).outcome == "withdrawn"
     with pytest.raises(Refusal):
         take_back(detail_of(source), Settings())
+    row = only(source)
+    at, name = local_time(row.decision.at), row.decision.by.name
+    assert told_too_late(row) == (
+        f"{row.tool} ({row.id[:8]}) was approved by {name} at {at}, then withdrawn,"
+        " and did not run."
+    )
+
+
+@pytest.mark.parametrize(
+    "outcome, how",
+    [
+        ("ok", "ran already"),
+        ("error", "failed already"),
+        ("denied", "did not run"),
+        ("expired", "did not run"),
+        ("withdrawn", "was withdrawn and did not run"),
+        ("resolved", "was settled by hand already"),
+        (None, "has ended already"),
+    ],
+)
+def test_an_ended_call_says_in_a_sentence_how_it_ended(source, outcome, how):
+    asked(source / "bot" / "1")
+    row = replace(only(source), state=State.DONE, outcome=outcome)
+    assert told_too_late(row) == f"{row.tool} ({row.id[:8]}) {how}."
+
+
+def told_too_late(row) -> str:
+    """What whoever decides on a call that has ended is told."""
+    with pytest.raises(AlreadyDecided) as caught:
+        may_decide(row, Origin.KEY, "approve")
+    return caught.value.sentence
 
 
 def test_only_known_resolutions_settle(source):

@@ -223,12 +223,12 @@ def _decided(row: Row, decision: Decision) -> str:
 
 
 _ENDINGS = {
-    "ok": "ran",
-    "error": "failed",
+    "ok": "ran already",
+    "error": "failed already",
     "denied": "did not run",
     "expired": "did not run",
     "withdrawn": "was withdrawn and did not run",
-    "resolved": "was settled by hand",
+    "resolved": "was settled by hand already",
 }
 
 
@@ -240,8 +240,11 @@ def _ended(row: Row) -> str:
         why = visible_line(masked_text(row.preview) or row.reason_code or "", 200).rstrip(".")
         who = visible_line(row.agent, 80)
         return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
-    how = _ENDINGS.get(row.outcome or "", "has ended")
-    return f"{_name(row)}{first} {how} already."
+    if row.outcome == "withdrawn" and decision is not None:
+        then = "" if decision.verdict == "withdrawn" else ", then withdrawn,"
+        return f"{_name(row)} was {ledger.told(decision)}{then} and did not run."
+    how = _ENDINGS.get(row.outcome or "", "has ended already")
+    return f"{_name(row)}{first} {how}."
 
 
 def _name(row: Row) -> str:
