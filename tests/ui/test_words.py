@@ -1,6 +1,7 @@
 """What the window says, phrase by phrase, from hand-made rows and a fixed clock."""
 
 import dataclasses
+import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +19,7 @@ from lineclear.ui.deciding import offers, standing
 from lineclear.ui.deciding.arming import Act, Need, Readiness
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.cells import Column
+from lineclear.ui.reading.banners import warning_notices
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row
 
 
@@ -107,8 +109,10 @@ def test_tokens_by_kind_are_told_as_far_as_they_are_known(used, said):
         (
             Position("r", node="tool_call", status="running"),
             Process.DEAD,
-            f"agent-1 died after {at(1)}; it was last at tool_call (running)."
-            " A resume goes on from here.",
+            (
+                f"agent-1 died after {at(1)}; it was last at tool_call (running)."
+                " A resume goes on from here."
+            ),
         ),
         (
             Position("r", node="tool_call", suspended="at night"),
@@ -209,6 +213,22 @@ def test_a_resumed_agent_is_nowhere_called_dead():
     assert "archiver was resumed and runs as pid 20038" in stands(row)
     told = (facts, stands(row), *(cells.text(row, column, NOW) for column in Column))
     assert not [one for one in told if "dead" in one or "77" in one]
+
+
+@pytest.mark.parametrize("command", [None, "settings"])
+def test_an_agent_that_suspended_itself_is_nowhere_called_dead(command):
+    row = a_row(
+        1, agent="archiver", process=Process.DEAD, pid=77, suspended="x", resumable_by=command
+    )
+    facts = words.header_facts(row, NOW, ("bot.py",))
+    assert "suspended until this is decided" in facts
+    assert cells.text(row, Column.AGENT, NOW) == "archiver \u00b7 suspended"
+    assert cells.text(row, Column.PROCESS, NOW) == "suspended"
+    sentence = offers.offer(row).sentence
+    ends = "This starts it again." if command else "Nothing runs until a resume."
+    assert sentence == f"archiver suspended itself until this is decided. {ends}"
+    told = (facts, sentence, *(cells.text(row, column, NOW) for column in Column))
+    assert not [one for one in told if "dead" in one or "died" in one or "77" in one]
 
 
 def test_a_call_that_is_over_names_no_process_that_never_ran_it():
@@ -444,6 +464,14 @@ def test_changed_bytes_and_a_removed_file():
     assert standing.changed_elsewhere(before, None, NOW, ME, typed=False) == (
         f"This call is gone since {at(0)}: its file was removed."
     )
+
+
+def test_whose_process_asks_is_said_where_the_agent_is_named():
+    mine = a_row(1, user=os.geteuid())
+    assert words.header_facts(mine, NOW, ("python", "bot.py")).endswith(" bot.py \u00b7 you")
+    other = a_row(1, user=4_000_000)
+    assert words.header_facts(other, NOW).endswith(" \u00b7 user 4000000")
+    assert "same_user" not in [notice.name for notice in warning_notices(mine)]
 
 
 def test_a_withdrawal():

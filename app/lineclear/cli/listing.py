@@ -18,7 +18,7 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
-from lineclear.core.inbox.secrets import mask_for_record
+from lineclear.core.inbox.secrets import mask_for_record, masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
 
@@ -86,8 +86,8 @@ def _cells(row: Row, short: str, now: datetime) -> Sequence[Styled]:
         Styled(
             wording.state_words(row), "dim" if row.closed else wording.STYLES.get(row.state, "")
         ),
-        Styled(visible_line(row.agent, 40)),
-        Styled("" if row.tool is None else visible_line(row.tool, 40)),
+        Styled(masked_line(row.agent, 40)),
+        Styled("" if row.tool is None else masked_line(row.tool, 40)),
         Styled(_arguments(row)),
         Styled(wording.age(row, now), "dim"),
         Styled(_process(row), "dim"),
@@ -100,7 +100,9 @@ def _process(row: Row) -> str:
         return ""
     if not row.waited_for:
         return "restarted"
-    return row.process.value if row.resumed_as is None else "resumed"
+    if row.resumed_as is not None:
+        return "resumed"
+    return row.process.value if row.suspended is None else "suspended"
 
 
 def _arguments(row: Row) -> str:

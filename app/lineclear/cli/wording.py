@@ -13,7 +13,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_text
+from lineclear.core.inbox.secrets import masked_line, masked_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
@@ -115,7 +115,7 @@ def utc_now() -> datetime:
 
 def person(by: Person) -> str:
     """Name a person; the name is their own text."""
-    return visible_line(by.name, 80) or f"uid {by.uid}"
+    return masked_line(by.name, 80) or f"uid {by.uid}"
 
 
 def line_without_secrets(text: str) -> str:
@@ -198,6 +198,8 @@ def process_words(row: Row) -> str:
         return "asked before its agent was started again"
     if row.resumed_as is not None:
         return f"resumed as process {row.resumed_as}"
+    if row.suspended is not None:
+        return "suspended, as it was told to; its process ended"
     known = {
         Process.ALIVE: "process alive",
         Process.DEAD: "process dead",

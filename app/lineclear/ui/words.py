@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
 from lineclear.core.checkpoints.model import Usage
@@ -12,7 +13,7 @@ from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.cautions import REPEATS, RESUMED_BEFORE, TWIN
 from lineclear.core.inbox.rows import Answered, Resumed, Row
-from lineclear.core.inbox.secrets import mask_for_record, masked_text
+from lineclear.core.inbox.secrets import mask_for_record, masked_line, masked_text
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
@@ -144,8 +145,8 @@ def size(count: int) -> str:
 
 
 def name(text: str | None, missing: str = THE_AGENT, cut: int = NAME_LIMIT) -> str:
-    """A name from an agent: escaped, on one line, cut."""
-    return visible_line(text, cut) if text else missing
+    """A name from an agent: escaped, on one line, without secrets, cut."""
+    return masked_line(text, cut) if text else missing
 
 
 def person(by: Person | None, me: Person | None) -> str:
@@ -154,7 +155,7 @@ def person(by: Person | None, me: Person | None) -> str:
         return _("somebody")
     if is_me(by, me):
         return _("you")
-    return visible_line(by.name or _("uid {uid}").format(uid=by.uid), NAME_LIMIT)
+    return masked_line(by.name or _("uid {uid}").format(uid=by.uid), NAME_LIMIT)
 
 
 def is_me(by: Person | None, me: Person | None) -> bool:
@@ -175,7 +176,7 @@ def place(path: Path) -> str:
 
 def quoted(text: str | None) -> str:
     """What somebody said, after a colon, without secrets; "" for nothing."""
-    return f": \u201c{visible_line(masked_text(text), 200)}\u201d" if text else ""
+    return f": \u201c{masked_line(text, 200)}\u201d" if text else ""
 
 
 # --- States ---------------------------------------------------------------------------------------
@@ -257,7 +258,9 @@ def process_word(row: Row) -> str:
     """What is known of the process of a call, in a word or two."""
     if not row.waited_for:
         return _("started again")
-    return PROCESS_WORDS[row.process] if row.resumed_as is None else _("resumed")
+    if row.resumed_as is not None:
+        return _("resumed")
+    return PROCESS_WORDS[row.process] if row.suspended is None else _("suspended")
 
 
 def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
@@ -273,6 +276,8 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         facts.append(_("asked before its agent was started again"))
     elif row.resumed_as is not None:
         facts.append(_("resumed as pid {pid}").format(pid=row.resumed_as))
+    elif row.suspended is not None:
+        facts.append(_("suspended until this is decided"))
     elif row.pid is not None:
         facts.append(_("pid {pid} {state}").format(pid=row.pid, state=PROCESS_WORDS[row.process]))
     elif not row.closed:
@@ -281,12 +286,26 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         program = argv[0].replace("\\", "/").rsplit("/", 1)[-1]
         shown = " ".join(map(str, mask_for_record([program, *argv[1:]])))
         facts.append(visible_line(masked_text(shown), 60))
+    if row.user is not None:
+        mine = warning_words.runs_as_you(row)
+        facts.append(_("you") if mine else _("user {name}").format(name=_user(row.user)))
     return " \u00b7 ".join(facts)
 
 
 def run_place(number: int, total: int) -> str:
     """Which it is of the calls that its run asks at once."""
     return _("Call {number} of {total} of its run").format(number=number, total=total)
+
+
+@lru_cache(maxsize=64)
+def _user(uid: int) -> str:
+    """Name a user of this machine; one that it does not know, by the number."""
+    try:
+        import pwd  # noqa: PLC0415 - not there on Windows
+
+        return visible_line(pwd.getpwuid(uid).pw_name, NAME_LIMIT)
+    except (ImportError, KeyError, OverflowError):
+        return str(uid)
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,8 +152,8 @@ def test_a_heading_counts_no_tombstones_and_reads_with_the_first_cell(model):
     model.apply(Diff(changed=(a_row(2, state=State.DENIED),)))
     assert told(model) == [(Group.AGENTS_WAITING, 0, 1), (Group.AGENTS_DEAD, 2, 1)]
     spoken = model.index(2, Column.STATE).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken.startswith("Agents dead. State: Waiting. send_refund. agent-3")
-    assert model.headerData(2, Qt.Orientation.Vertical) == "Agents dead"
+    assert spoken.startswith("Agents not running. State: Waiting. send_refund. agent-3")
+    assert model.headerData(2, Qt.Orientation.Vertical) == "Agents not running"
 
 
 def test_a_filter_by_time_follows_the_time(model, clock, monkeypatch):

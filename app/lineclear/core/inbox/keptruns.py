@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from lineclear.core.checkpoints.model import Checkpoint
+from lineclear.core.checkpoints.run_names import file_stem
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.rowbuilding import (
     NATIVE_SYSTEM,
@@ -21,7 +23,7 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.layout import PENDING
-from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.state import Standing, State
 from lineclear.core.ledger.store import Store
 
@@ -89,6 +91,25 @@ def kept_beside(store: Store, files: Iterable[str], call: Call) -> Call:
         if run in (kept.checkpoint.trace_id, None if position is None else position.run_id):
             found.append(kept)
     return replace(call, others=tuple(found), unread=tuple(unread))
+
+
+def suspension(store: Store, shown: Shown | None, lock: LockState) -> str | None:
+    """Say why the process that asked suspended its run and ended, by the checkpoint that it left.
+
+    None where it did not, or lives, or another process of its agent has ended since.
+    """
+    run = None if shown is None else shown.checkpoint.trace_id
+    if run is None or lock.process is not Process.DEAD or lock.taken_ns is None:
+        return None
+    path = store.path / f"{file_stem(run)}.checkpoint.json"
+    try:
+        if os.stat(path, follow_symlinks=False).st_mtime_ns < lock.taken_ns:
+            return None
+        stood = foreign.show_kept(store, path).checkpoint.position
+    except (OSError, Unreadable):
+        # The call is whole without it, and its detail tells what cannot be read.
+        return None
+    return stood.suspended if stood is not None and stood.run_id == run else None
 
 
 def _paths(store: Store, files: Iterable[str]) -> Iterable[Path]:

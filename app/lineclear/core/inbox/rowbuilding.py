@@ -51,6 +51,8 @@ class Place:
     lock_folder: Path | None
     unsafe: str | None = None
     linked: bool = False
+    user: int | None = None
+    """Whose folder it is: records of its agent count only from that uid."""
 
     @property
     def name(self) -> str:
@@ -83,6 +85,8 @@ class Circumstances:
     """See `Row.waited_for`."""
     repeated: Repeated | None = None
     """See `Row.repeated`."""
+    suspended: str | None = None
+    """See `Row.suspended`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +173,9 @@ def row_of(
         process=how.process,
         pid=pid,
         start_ticks=0 if pid is None or owner is None else owner.start_ticks,
+        suspended=circumstances.suspended if how.process is Process.DEAD else None,
         resumed_as=_resumed_as(records, how),
+        user=place.user,
         died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),
@@ -260,7 +266,15 @@ def place_of(source: Path, found: Found) -> Place:
         lock_folder=None if lock_folder is None else Path(lock_folder),
         unsafe=found.unsafe,
         linked=found.linked,
+        user=_owner(found.path),
     )
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_uid
+    except OSError:
+        return None
 
 
 def broken_row(place: Place, code: str, sentence: str, path: Path | None = None) -> Row:

@@ -125,8 +125,12 @@ class Row:
     """Of the process that started it, else of the one that holds its agent's lock."""
     start_ticks: int = 0
     """When that process started, in its system's own unit: a pid is given again."""
+    user: int | None = None
+    """The uid that its agent runs as: who owns the store; None where it is not known."""
     died_at: datetime | None = None
     """When that process died; None: it lives, or nobody saw when."""
+    suspended: str | None = None
+    """Why its agent suspended its run, as it was told to, and ended; None: it did not, or died."""
     resumed_as: int | None = None
     """Pid of a resume that was started and lives, and has not come to this call or run yet."""
     waited_for: bool = True
@@ -261,7 +265,9 @@ def row_json(row: Row) -> dict[str, Any]:
         "usage": _usage_json(row.usage),
         "partly_read": row.partly_read,
         "process": row.process.value,
+        "user": row.user,
         "died_at": _instant_json(row.died_at),
+        "suspended": row.suspended,
         "resumed_as": row.resumed_as,
         "waited_for": row.waited_for,
         "reason_code": row.reason_code,

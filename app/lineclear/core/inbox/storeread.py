@@ -20,11 +20,7 @@ from lineclear.core.inbox.deaths import Death
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
 from lineclear.core.inbox.holding import Held, held_of
-from lineclear.core.inbox.keptruns import (
-    kept_beside,
-    kept_calls,
-    standing_of_run,
-)
+from lineclear.core.inbox.keptruns import kept_beside, kept_calls, standing_of_run, suspension
 from lineclear.core.inbox.known_tools import decided_tool, known_tools
 from lineclear.core.inbox.observing import (
     CallId,
@@ -257,6 +253,7 @@ class StoreReader:
             and projection_differs(store.path, shown.raw),
             waited_for=shown is None or waited_for(store.path, shown, look.lock),
             repeated=repeated(store, shown, named) if how.state in UNDECIDED else None,
+            suspended=suspension(store, shown, look.lock) if records.outcome is None else None,
         )
         return Call(row_of(self.settings, look, records, how, circumstances), records)
 

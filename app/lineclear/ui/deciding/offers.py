@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.answers import takes_answer
@@ -94,8 +93,11 @@ def answering(row: Row, *, reviewed: bool, flagged: bool) -> Offer:
     return Offer(told, label, doing=_("give this answer"))
 
 
-def held(offer: Offer, decided: int, together: int) -> Offer:
-    """OFFER on one of TOGETHER calls that are handed over at once; DECIDED of them are done."""
+def held(offer: Offer, decided: int, together: int, others: str = "") -> Offer:
+    """OFFER on one of TOGETHER calls that are handed over at once; DECIDED of them are done.
+
+    OTHERS names those that are still to be decided beside it.
+    """
     if together <= 1:
         return offer
     told = counted(
@@ -104,6 +106,8 @@ def held(offer: Offer, decided: int, together: int) -> Offer:
         together,
         decided=decided,
     )
+    if others:
+        told = _("{told} Still to decide: {others}.").format(told=told, others=others)
     return replace(
         offer,
         sentence=f"{ABOUT_ANSWER} {told}" if offer.answer and not offer.approve else told,
@@ -145,7 +149,7 @@ def noted(offer: Offer, note: str, *, reaches: bool = False) -> Offer:
         return offer
     kept = _("Your note is kept, not sent: \u201c{note}\u201d.")
     told = _("The agent gets your note: \u201c{note}\u201d.") if reaches else kept
-    said = told.format(note=visible_line(note, 60))
+    said = told.format(note=words.name(note, "", 60))
     return replace(offer, sentence=f"{offer.sentence} {said}".strip())
 
 
@@ -173,18 +177,20 @@ def blocked_codes(row: Row) -> tuple[str, ...]:
     return tuple(code for code in row.warnings if level_of(code) is Level.BLOCKED)
 
 
-def offer(row: Row, decided: int = 0, together: int = 1, *, word: bool = False) -> Offer:
+def offer(
+    row: Row, decided: int = 0, together: int = 1, others: str = "", *, word: bool = False
+) -> Offer:
     """Give what can be done with ROW in its state.
 
     TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
-    agent gets the answers to all of them at once. WORD: the operator is being asked whether they
+    agent gets the answers to all of them at once; OTHERS names the rest beside ROW. WORD: the operator is being asked whether they
     know that nothing runs.
     """
     agent = words.name(row.agent)
     if row.state is State.PENDING:
         offered = _offer_pending(row, agent)
         gives = offered.approve or offered.answer
-        return held(offered, decided, together) if gives else offered
+        return held(offered, decided, together, others) if gives else offered
     if row.state in (State.APPROVED, State.HELD):
         return _offer_decided(row, together, word=word)
     if row.state is State.LAPSED and row.system != "lineclear" and not row.closed:
@@ -318,7 +324,7 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         )
     if row.process is Process.DEAD and row.resumable_by:
         return Offer(
-            _("The agent died{when}. This starts it again.").format(when=_when_died(row)),
+            _starts_again(row, agent),
             approve or _("Approve and resume"),
             resumes=True,
             deny=True,
@@ -326,9 +332,7 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         )
     if row.process is Process.DEAD and not foreign:
         return Offer(
-            _("The agent died{when}. Nothing runs until someone resumes {agent}.").format(
-                when=_when_died(row), agent=agent
-            ),
+            _nothing_runs(row, agent),
             approve or _("Approve"),
             deny=True,
             modify=True,
@@ -351,6 +355,20 @@ def _offer_approval(row: Row, agent: str) -> Offer:
         modify=True,
         set_command=not row.resumable_by,
     )
+
+
+def _starts_again(row: Row, agent: str) -> str:
+    if row.suspended is not None:
+        told = _("{agent} suspended itself until this is decided. This starts it again.")
+        return told.format(agent=agent)
+    return _("The agent died{when}. This starts it again.").format(when=_when_died(row))
+
+
+def _nothing_runs(row: Row, agent: str) -> str:
+    told = _("The agent died{when}. Nothing runs until someone resumes {agent}.")
+    if row.suspended is not None:
+        told = _("{agent} suspended itself until this is decided. Nothing runs until a resume.")
+    return told.format(when=_when_died(row), agent=agent)
 
 
 def _when_died(row: Row) -> str:

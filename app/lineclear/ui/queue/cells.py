@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
 from enum import IntEnum
 from itertools import chain, islice
@@ -26,6 +27,10 @@ SEARCH_LIMIT = 20_000
 """Characters of one row's arguments that the filter looks through."""
 MASK_LIMIT = 20_000
 """Characters of one text that are searched for secrets; a longer one is cut before."""
+
+TOOL_LIMIT = 32
+"""Characters of a tool that is named among others."""
+TOOLS_NAMED = 2
 
 
 class Column(IntEnum):
@@ -149,6 +154,16 @@ def _cut_text(text: str) -> str:
     return f"{text[: MASK_LIMIT // 2]}\u2026{text[-MASK_LIMIT // 2 :]}"
 
 
+def tools(rows: Iterable[Row]) -> str:
+    """Name calls by their tools: shell twice, one other, `and 2 more`."""
+    often = Counter(words.name(row.tool, "\u2014", TOOL_LIMIT) for row in rows).most_common()
+    said = ", ".join(tool if n == 1 else f"{tool} \u00d7{n}" for tool, n in often[:TOOLS_NAMED])
+    more = sum(n for _name, n in often[TOOLS_NAMED:])
+    if not more:
+        return said
+    return counted("{named} and {n} more", "{named} and {n} more", more, named=said)
+
+
 def haystack(row: Row) -> str:
     """Case-folded text that the filter searches: tool, agent, arguments, what came out."""
     arguments = "" if row.arguments is MISSING else _plain(row.arguments, SEARCH_LIMIT)
@@ -214,6 +229,8 @@ def _agent(row: Row, _now: datetime) -> str:
     name = words.name(row.agent, "\u2014")
     if row.resumed_as is not None:
         return _("{name} \u00b7 resumed").format(name=name)
+    if row.suspended is not None:
+        return _("{name} \u00b7 suspended").format(name=name)
     dead = row.process is Process.DEAD and not row.closed
     return _("{name} \u00b7 dead").format(name=name) if dead else name
 

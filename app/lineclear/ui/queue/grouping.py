@@ -25,7 +25,7 @@ HEADINGS = {
     Group.EXPIRES_SOON: _("Expires soon"),
     Group.AGENTS_WAITING: _("Agents waiting"),
     Group.AGENTS_UNKNOWN: _("Not known whether agents wait"),
-    Group.AGENTS_DEAD: _("Agents dead"),
+    Group.AGENTS_DEAD: _("Agents not running"),
 }
 
 

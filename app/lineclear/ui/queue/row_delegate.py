@@ -191,7 +191,8 @@ class RowDelegate(QStyledItemDelegate):
         selected = bool(option.state & QStyle.StateFlag.State_Selected)
         quiet = dim or (column in _SECONDARY and not selected)
         colour = t.muted if quiet else t.text
-        dead = row.process is Process.DEAD and not row.closed and row.resumed_as is None
+        goes_on = row.resumed_as is not None or row.suspended is not None
+        dead = row.process is Process.DEAD and not row.closed and not goes_on
         if dead and not dim and column in (Column.PROCESS, Column.AGENT):
             colour = t.care
         middle = column in (Column.ARGUMENTS, Column.AGENT)
