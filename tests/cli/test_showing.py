@@ -296,6 +296,10 @@ def test_the_call_that_does_the_same_is_named_in_list_show_and_refusal(tmp_path)
     )
     done = lineclear("show", mine["id"], "--source", tmp_path)
     assert f"Stop       {sentence} [twin]\n" in done.stdout
+    # The note stands with every call of an agent that runs as whoever looks.
+    assert mine["user"] == os.geteuid()
+    forge = "The agent runs as the same user as you and could forge decisions."
+    assert f"Note       {forge} [same_user]\n" in done.stdout
     refused = lineclear("approve", mine["id"], "--source", tmp_path)
     assert refused.returncode != 0
     assert sentence in refused.stderr

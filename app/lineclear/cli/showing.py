@@ -20,6 +20,7 @@ from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.rows import Detail, Row, Unread, path_text, row_json
+from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
 from lineclear.core.ledger.records import Person, format_instant
 from lineclear.core.ledger.store import Shown
 
@@ -137,7 +138,8 @@ def _print(detail: Detail, terminal: Terminal, values: Values, me: Person, now: 
         terminal.say("Run        ", wording.position_words(row.position, values.line))
     if row.tool is not None or row.position is not None:
         terminal.say("Budget     ", row_words(row))
-    for code in row.warnings:
+    notes = (SAME_USER,) if row.tool is not None and runs_as_you(row) and not row.closed else ()
+    for code in (*row.warnings, *notes):
         level = wording.warning_level(code)
         text = f"{wording.warning_sentence(code, row, me)} [{code}]"
         terminal.say(f"{level.name.capitalize():<10} ", Styled(text, _LEVEL_STYLES[level]))

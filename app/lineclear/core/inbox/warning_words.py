@@ -5,6 +5,7 @@ The window and the command line say the same. Names are an agent's or a person's
 
 from __future__ import annotations
 
+import os
 from typing import Final
 
 from lineclear.core.checkpoints.text import visible_line
@@ -17,6 +18,7 @@ from lineclear.core.ledger.state import State
 from lineclear.language import _, marked
 
 NAME_LIMIT: Final = 40
+SAME_USER: Final = "same_user"
 _TWINS: Final = {
     State.PENDING: marked("The same call of {agent} also waits, asked at {time}."),
     State.APPROVED: marked("The same call of {agent} was approved at {time} and has yet to run."),
@@ -45,6 +47,14 @@ def about(row: Row, code: str, me: Person | None = None) -> str | None:
         return repeats(row.repeated, me, here=row)
     known = sentence_of(code, run=row.tool is None)
     return None if known is None else _(known)
+
+
+def runs_as_you(row: Row) -> bool:
+    """Tell whether a call's agent runs as the user of this process, whose decisions it can forge.
+
+    The note `same_user`: most agents do, so it stands where the agent is named, not as a banner.
+    """
+    return row.user is not None and row.user == os.geteuid()
 
 
 def twin(other: Twin) -> str:

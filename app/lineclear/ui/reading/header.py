@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
 from lineclear.ui.deciding.standing import standing
@@ -73,7 +74,9 @@ class Header(QWidget):
         _set(self.title, title)
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
-        explain(self.facts, f"{self._facts} \u00b7 {row.store}")
+        forges = words.warning(SAME_USER) if runs_as_you(row) else ""
+        told = f"{self._facts}. {forges}" if forges else self._facts
+        explain(self.facts, f"{told} \u00b7 {row.store}")
         _set(self.standing, told or standing(row, now, me))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
