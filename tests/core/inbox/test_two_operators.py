@@ -1,5 +1,6 @@
 """Two operators with homes or uids of their own: of the copies that both see one is started."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -200,6 +201,35 @@ def test_a_read_only_folder_can_be_held(tmp_path):
     one.close()
     assert other.try_take()
     other.close()
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.ENOLCK, errno.EIO])
+def test_where_folders_cannot_be_locked_only_a_run_without_copies_starts(
+    source, marks, monkeypatch, number
+):
+    def fails(_fd):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(f"{FolderLock.__module__}.folders.try_lock_folder", fails)
+    looped(source / "b0")
+    (row,) = scan_once(marks, marks.sources)
+    if number == errno.EIO:
+        assert told_not_to(row, marks).endswith("check the disk and try again.")
+    else:
+        # Its start record alone decides who starts it.
+        with only_start(read_detail(row).shown, marks) as rows:
+            assert len(rows) == 1
+        looped(source / "b1")
+        told = told_not_to(row, marks)
+        assert told.endswith("leave one of them, and try again.")
+        assert f"The file system of {source / 'b0'} keeps no locks on folders." in told
+
+
+def told_not_to(row, settings):
+    with pytest.raises(Refusal) as refused, only_start(read_detail(row).shown, settings):
+        pytest.fail("started")
+    assert refused.value.code == "start_lock"
+    return refused.value.sentence
 
 
 # --- Two users ---------------------------------------------------------------------------------
