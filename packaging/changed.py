@@ -22,6 +22,7 @@ FILES = (
     "app/lineclear/core/frozen.py",
     "app/lineclear/cli/agents_python.py",
     "app/lineclear/cli/programs.py",
+    "app/lineclear/ui/app.py",
     "app/lineclear/ui/assets.py",
     "app/lineclear/ui/self_check.py",
 )
