@@ -458,6 +458,7 @@ class DecisionFlow(QObject):
     def _failed(self, row: Row, notice: Notice, name: str) -> None:
         if row.id == self.view.id and not self.view.frozen:
             self.view.notice = notice
+            self._spoken.forget()
             if self._refresh():
                 self._rearm()
             announce(self._pane, notice.text, urgent=True)
