@@ -75,8 +75,8 @@ class Header(QWidget):
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
         forges = words.warning(SAME_USER) if runs_as_you(row) else ""
-        told = f"{self._facts}. {forges}" if forges else self._facts
-        explain(self.facts, f"{told} \u00b7 {row.store}")
+        facts = f"{self._facts}. {forges}" if forges else self._facts
+        explain(self.facts, f"{facts} \u00b7 {row.store}")
         _set(self.standing, told or standing(row, now, me))
         tone = {self._look.tokens.stop: "stop", self._look.tokens.care: "care"}.get(
             colour_of(row, self._look.tokens), ""
