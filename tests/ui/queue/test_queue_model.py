@@ -94,8 +94,8 @@ def test_calls_of_one_checkpoint_are_counted_together(model):
         for number, state in enumerate([State.PENDING, State.HELD, State.APPROVED, State.PENDING])
     ]
     add(model, *beside, a_row(9, item="other", run="r"), a_row(10))
-    assert model.together(beside[0]) == (2, 4)
-    assert model.together(a_row(10)) == (0, 1)
+    assert model.together(beside[0]) == (2, 4, "send_refund")
+    assert model.together(a_row(10)) == (0, 1, "")
 
 
 def test_a_removed_row_is_forgotten(model):

@@ -109,7 +109,7 @@ def test_calls_decided_already_are_of_their_run_until_it_is_over(model):
     held = run_of("r", 1, state=State.HELD)[0]
     model.apply(Diff(changed=(held,)))
     assert [one.id for one in model.beside(calls[2])] == [one.id for one in calls]
-    assert model.together(calls[2]) == (1, 3)
+    assert model.together(calls[2]) == (1, 3, "ant")
     assert model.beside(a_row(9)) == []
 
 

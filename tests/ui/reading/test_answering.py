@@ -218,7 +218,10 @@ async def test_a_run_is_decided_call_by_call_and_can_then_be_resumed(inbox, sour
     resumable(inbox, source)
     first = await choose(inbox, until, "call_1")
     await until(lambda: "(0 done)" in says(inbox, "sentence"), "none done")
-    assert says(inbox, "sentence") == ("Held until all 3 calls of this run are decided (0 done).")
+    assert says(inbox, "sentence") == (
+        "Held until all 3 calls of this run are decided (0 done). "
+        "Still to decide: shell, create_issue."
+    )
     await give(inbox, until)
     await until(lambda: row_of(inbox, first).state is State.HELD, "the first one held")
     second = await choose(inbox, until, "call_2")

@@ -5,7 +5,8 @@ import pytest
 from lineclear.core.checkpoints.model import Counters
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.ledger.state import State
-from lineclear.ui.reading.run_line import RunLine, named
+from lineclear.ui.queue.cells import tools
+from lineclear.ui.reading.run_line import RunLine
 from tests.ui.sample import NOW, SOURCE, a_row
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
@@ -23,9 +24,9 @@ def run_of(*tools, **more):
 
 
 def test_other_calls_are_named_by_their_tools():
-    assert named(run_of("shell")) == "shell"
-    assert named(run_of("pay", "shell", "shell", "mail", "list")) == "shell \u00d72, pay and 2 more"
-    assert named(run_of("a\u202eb")) == "a\u27e6U+202E\u27e7b"
+    assert tools(run_of("shell")) == "shell"
+    assert tools(run_of("pay", "shell", "shell", "mail", "list")) == "shell \u00d72, pay and 2 more"
+    assert tools(run_of("a\u202eb")) == "a\u27e6U+202E\u27e7b"
 
 
 def says(line: RunLine) -> str | None:

@@ -82,10 +82,12 @@ class Asking(QObject):
         name = "" if editing is None else editing.name
         return name + "review" * self.reviewing + "word" * self.word
 
-    def offer(self, row: Row, decided: int = 0, together: int = 1) -> Offer | None:
+    def offer(
+        self, row: Row, decided: int = 0, together: int = 1, others: str = ""
+    ) -> Offer | None:
         """What there is to decide on while an editor is open, None when none is.
 
-        DECIDED and TOGETHER are those of `offers.offer`.
+        DECIDED, TOGETHER and OTHERS are those of `offers.offer`.
         """
         if self.denying:
             return Offer(offers.denying(row))
@@ -99,7 +101,7 @@ class Asking(QObject):
             made = offers.answering(row, reviewed=self.reviewing, flagged=editing.flagged)
         else:
             made = offers.modifying(row, reviewed=self.reviewing, flagged=editing.flagged)
-        made = offers.held(made, decided, together) if made.approve else made
+        made = offers.held(made, decided, together, others) if made.approve else made
         return made if editing is self._pane.answer else self.noted(made)
 
     def verdict(self) -> Verdict | None:

@@ -183,8 +183,8 @@ def offer(
     """Give what can be done with ROW in its state.
 
     TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
-    agent gets the answers to all of them at once; OTHERS names the rest beside ROW. WORD: the operator is being asked whether they
-    know that nothing runs.
+    agent gets the answers to all of them at once; OTHERS names the rest beside ROW. WORD: the
+    operator is being asked whether they know that nothing runs.
     """
     agent = words.name(row.agent)
     if row.state is State.PENDING:

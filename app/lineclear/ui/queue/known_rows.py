@@ -11,6 +11,7 @@ from pathlib import Path
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.snooze import wakes_at
 from lineclear.core.inbox.totals import RunTotals, Totals
+from lineclear.ui.queue import cells
 from lineclear.ui.queue.grouping import expires_soon_from
 from lineclear.ui.queue.row_index import RowIndex
 from lineclear.ui.queue.run_groups import RunGroups
@@ -80,11 +81,16 @@ class KnownRows:
         until = self.snoozed.get(row_id)
         return None if until is None else wakes_at(until, self.rows[row_id].expires_at)
 
-    def together(self, row: Row) -> tuple[int, int]:
-        """How many calls of ROW's checkpoint are decided, and how many it holds."""
+    def together(self, row: Row) -> tuple[int, int, str]:
+        """How many calls of ROW's checkpoint are decided, and how many it holds.
+
+        And the tools of the others that are still to be decided.
+        """
         beside = self.beside(row)
-        handed = sum(self.section(one.id) is Section.HANDED_OVER for one in beside)
-        return (handed, len(beside)) if row.item else (0, 1)
+        waiting = [one for one in beside if self.section(one.id) is not Section.HANDED_OVER]
+        others = cells.tools(one for one in waiting if one.id != row.id)
+        decided = len(beside) - len(waiting)
+        return (decided, len(beside), others) if row.item else (0, 1, "")
 
     def beside(self, row: Row) -> list[Row]:
         """The calls of ROW's checkpoint that are not over, itself among them, in their order."""

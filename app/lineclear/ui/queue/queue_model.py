@@ -106,8 +106,11 @@ class QueueModel(RowTable):
         column = self._known.index.values.get(field, [])
         return [str(value) for value in set(column) if value is not None]
 
-    def together(self, row: Row) -> tuple[int, int]:
-        """How many calls of ROW's checkpoint are decided, and how many it holds."""
+    def together(self, row: Row) -> tuple[int, int, str]:
+        """How many calls of ROW's checkpoint are decided, and how many it holds.
+
+        And the tools of the others that are still to be decided.
+        """
         return self._known.together(row)
 
     def beside(self, row: Row) -> list[Row]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -16,10 +15,7 @@ from lineclear.ui.labels import ElidedLabel, explain
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.totals import THIS_RUN, figures, spoken
 
-_TOOL_LIMIT = 32
 _ARGUMENTS_LIMIT = 60
-_NAMED = 2
-"""Tools of the other calls that are named."""
 
 
 class RunLine(QWidget):
@@ -84,7 +80,13 @@ class RunLine(QWidget):
         for row in self._rows:
             preview = cells.preview(row.decided_arguments)
             told = " \u00b7 ".join(
-                part for part in (_tool(row), words.state_word(row), _cut(preview)) if part
+                part
+                for part in (
+                    words.name(row.tool, "\u2014", cells.TOOL_LIMIT),
+                    words.state_word(row),
+                    _cut(preview),
+                )
+                if part
             )
             entry = menu.addAction(told.replace("&", "&&"))
             entry.setCheckable(True)
@@ -101,13 +103,13 @@ def _told(row: Row, others: Sequence[Row], beside: Sequence[str], rows: Sequence
         return _("The other calls of its run are over.")
     if row.id in beside and len(beside) > 1:
         place = words.run_place(beside.index(row.id) + 1, len(beside))
-        told = _("{place}, with {others}").format(place=place, others=named(others))
+        told = _("{place}, with {others}").format(place=place, others=cells.tools(others))
     else:
         told = counted(
             "{n} other call of its run is open: {others}",
             "{n} other calls of its run are open: {others}",
             len(others),
-            others=named(others),
+            others=cells.tools(others),
         )
     if newest(rows).counters == row.counters:
         # The budgets above are those of the whole run.
@@ -115,22 +117,6 @@ def _told(row: Row, others: Sequence[Row], beside: Sequence[str], rows: Sequence
     return _("{told} \u00b7 the run in all: {figures}").format(
         told=told, figures=figures(totals(rows))
     )
-
-
-def named(rows: Sequence[Row]) -> str:
-    """Name calls by their tools: shell twice, one other, `and 2 more`."""
-    tools = Counter(map(_tool, rows)).most_common()
-    said = ", ".join(
-        tool if often == 1 else f"{tool} \u00d7{often}" for tool, often in tools[:_NAMED]
-    )
-    more = sum(often for _name, often in tools[_NAMED:])
-    if not more:
-        return said
-    return counted("{named} and {n} more", "{named} and {n} more", more, named=said)
-
-
-def _tool(row: Row) -> str:
-    return words.name(row.tool, "\u2014", _TOOL_LIMIT)
 
 
 def _cut(text: str) -> str:
