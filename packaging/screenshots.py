@@ -31,6 +31,7 @@ from pictures.set import Scene, Set
 from pictures.settings import SETTINGS
 from pictures.settings import SHOWN as SETTINGS_SHOWN
 from pictures.stage import Stage, day, nothing
+from pictures.told_apart import TOLD_APART
 from pictures.troubles import TROUBLES
 from pictures.working_day import README_SCENE, WORKING_DAY
 from PySide6.QtCore import QSize
@@ -61,6 +62,7 @@ SCENES: dict[str, Scene] = {
     **HISTORY,
     **BURSTS,
     **TROUBLES,
+    **TOLD_APART,
 }
 STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "empty": nothing,

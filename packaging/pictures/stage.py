@@ -134,9 +134,17 @@ class Stage:
         with Store.open(shown.store) as store:
             decide(store, shown, verdict, by or self.by, valid_for_s=900)
 
-    def finish(self, aid: str, outcome: Literal["ok", "error"], result: str) -> None:
-        """Approve a call, run it, and record how it ended."""
-        self.decide(aid, Verdict("approve"))
+    def finish(
+        self,
+        aid: str,
+        outcome: Literal["ok", "error"],
+        result: str,
+        *,
+        verdict: Verdict | None = None,
+        by: Person | None = None,
+    ) -> None:
+        """Approve a call, or give another VERDICT, run it, and record how it ended."""
+        self.decide(aid, verdict or Verdict("approve"), by)
         shown = self.calls[aid]
         with Store.open(shown.store) as store:
             found = read_decision(store, shown)

@@ -123,3 +123,10 @@ def test_a_hundred_thousand_rows_are_taken_in_and_asked_quickly():
 
 def replace_at(decision, number):
     return decision.model_copy(update={"at": NOW - timedelta(seconds=number)})
+
+
+def test_what_an_operator_changed_is_named_for_the_list():
+    given = {"customer": "C-1204", "amount": 5, "note": "x"}
+    row = a_row(1, state=State.DONE, closed=True, decision=a_decision("modify", arguments=given))
+    assert set(LastApproved().changed(row)) == {"amount", "note"}
+    assert LastApproved().changed(a_row(1, state=State.DONE, decision=a_decision())) == ()

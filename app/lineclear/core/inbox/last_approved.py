@@ -158,7 +158,13 @@ class LastApproved:
         return self._differs(row)[0]
 
     def changed(self, row: Row) -> tuple[str, ...]:
-        """Name the arguments of a waiting call in which those differences are."""
+        """Name the arguments that a list shows first.
+
+        Of a waiting call those in which those differences are; of one that an operator changed,
+        those that they changed.
+        """
+        if row.is_changed:
+            return _changed_by_operator(row)
         return self._differs(row)[1]
 
     def _differs(self, row: Row) -> _Differs:
@@ -223,6 +229,14 @@ def _take_out(entries: dict[_K, list[_T]], key: _K, entry: _T) -> None:
         del found[place]
     if not found:
         del entries[key]
+
+
+def _changed_by_operator(row: Row) -> tuple[str, ...]:
+    asked, given = row.arguments, row.decided_arguments
+    if asked is MISSING or _is_large(asked) or _is_large(given):
+        return ()
+    found = differences(asked, given, at_most=_COUNTED)
+    return tuple(dict.fromkeys(str(change.path[0]) for change in found if change.path))
 
 
 def _is_large(value: Json) -> bool:
