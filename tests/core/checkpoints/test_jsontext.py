@@ -1,6 +1,7 @@
 import copy
 import json
 import math
+import re
 import struct
 import time
 
@@ -114,7 +115,20 @@ def test_depth_is_refused_exactly_where_counting_characters_says_so(text, limit)
         code = None
     except Unreadable as refused:
         code = refused.code
+    if re.search(r"\\", re.sub(r'"(?:[^"\\]|\\.)*("|$)', "", text)):
+        # Outside of texts it is no JSON in any case, read only up to there.
+        assert code is not None
+        return
     assert (code == "too_deep") == (naive_depth(text) > limit)
+
+
+@pytest.mark.parametrize("size", [2**18 - 1, 2**18, 2**18 + 1])
+def test_depth_is_counted_across_the_pieces_of_a_large_text(size):
+    raw = b"[" * 100 + b"[]," * (size // 2) + b"[" * 27 + b"]" * 27 + b"]" * 100
+    jsontext.parse(b'{"a":' + raw[1:-1] + b"}")
+    with pytest.raises(Unreadable) as why:
+        jsontext.parse(b'{"a":' + raw + b"}")
+    assert why.value.code == "too_deep"
 
 
 ESCAPES = st.lists(
