@@ -382,6 +382,22 @@ def test_figures_that_are_not_found_are_not_read_rather_than_not_reported():
     assert (found.partly_read, found.counters) == (True, Counters(document["turn"]))
 
 
+@pytest.mark.parametrize("odd", [None, {"role": "user", "content": 7}])
+def test_a_long_conversation_is_read_as_a_short_one_is(odd: Any):
+    """Validated in parts, it is the same, and so is the place of what is wrong in it."""
+    message = {"role": "user", "content": [{"type": "text", "text": "go on"}], "more": 1}
+    messages = [{**message, "more": number} for number in range(1_700)]
+    document = a3s_document(messages=messages)
+    whole = LoopCheckpoint.model_validate(document)
+    assert LoopCheckpoint.from_document(document) == whole
+    assert LoopCheckpoint.from_document(document).encode() == whole.encode()
+    messages[1_234] = odd
+    with pytest.raises(Unreadable) as why:
+        LoopCheckpoint.from_document(document)
+    assert why.value.code == "wrong_type"
+    assert "'messages.1234" in why.value.sentence
+
+
 @given(LOOP_CHECKPOINTS)
 @settings(max_examples=50)
 def test_head_and_whole_agree(document: dict[str, Any]):

@@ -290,8 +290,7 @@ def _after_blanks(text: str, place: int) -> int:
 def _refuse_deep(raw: bytes, max_depth: int) -> None:
     if raw.count(b"{") + raw.count(b"[") <= max_depth:
         return
-    # Without its escapes, every second piece between quotation marks is outside of texts. No call
-    # takes long: while one runs, no other thread does, and a window stands still.
+    # In short calls, unlike one pattern for it all: while one runs, no other thread does.
     unescaped = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     brackets = b"".join(unescaped.translate(None, _NOT_STRUCTURE).split(b'"')[::2])
     level = 0

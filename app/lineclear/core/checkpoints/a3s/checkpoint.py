@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 from typing import Annotated, Final, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from lineclear.core.checkpoints.a3s.messages import Message, TokenUsage
 from lineclear.core.checkpoints.model import Json
@@ -29,6 +29,9 @@ CAPABILITY_SET_SCHEMA: Final = "a3s.code.capability-set.v1"
 CAPABILITY_CEILING_SCHEMA: Final = "a3s.code.capability-ceiling.v1"
 CAPABILITY_CURSOR_SCHEMA: Final = "a3s.use.capability-snapshot-cursor.v1"
 
+_AT_ONCE: Final = 500
+"""Messages that are validated in one go."""
+_MESSAGES: Final = TypeAdapter(list[Message])
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
 
 
@@ -163,11 +166,27 @@ class LoopCheckpoint(Record):
             # First: what else is unknown in it follows from its being newer.
             _refuse_future(document.get("schema_version", 0), document.get("run_id"))
         try:
-            checkpoint = cls.model_validate(document)
+            checkpoint = cls._validated(document)
         except ValidationError as why:
             raise _unreadable(why, document) from None
         checkpoint.ensure_loadable()
         return checkpoint
+
+    @classmethod
+    def _validated(cls, document: Json) -> Self:
+        """Validate, a conversation in parts: no other thread runs while one is validated."""
+        messages = document.get("messages") if isinstance(document, dict) else None
+        if not isinstance(messages, list) or len(messages) <= _AT_ONCE:
+            return cls.model_validate(document)
+        around = cls.model_validate({**document, "messages": []})
+        valid: list[Message] = []
+        try:
+            for start in range(0, len(messages), _AT_ONCE):
+                valid += _MESSAGES.validate_python(messages[start : start + _AT_ONCE])
+        except ValidationError:
+            # Only the whole tells which of them it is.
+            return cls.model_validate(document)
+        return around.model_copy(update={"messages": valid})
 
     def ensure_loadable(self) -> None:
         """Raise Unreadable for a newer schema (`future_schema`) or a `bad_binding`.
