@@ -191,9 +191,11 @@ def test_with_an_approval_taken_back_the_run_is_not_resumed_and_all_is_asked_ane
     say(settings, "call_1")
     say(settings, "call_2")
     take_back(read_detail(rows(settings)["call_2"]), settings)
-    for row in first.values():
-        with pytest.raises(NothingPending):
-            run_claimed(source / "web", row.id, settings)
+    with pytest.raises(NothingPending):
+        run_claimed(source / "web", first["call_1"].id, settings)
+    with pytest.raises(Refusal) as refused:
+        run_claimed(source / "web", first["call_2"].id, settings)
+    assert refused.value.code == "taken_back"
     again = [row for row in scan_once(settings, settings.sources) if not row.closed]
     assert {row.item: row.state for row in again} == dict.fromkeys(first, State.PENDING)
     assert {row.id for row in again}.isdisjoint(row.id for row in first.values())
