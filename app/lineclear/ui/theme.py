@@ -377,6 +377,9 @@ def stylesheet(t: Tokens) -> str:
         border-bottom: 2px solid transparent; padding: 7px 2px 6px 2px; margin: 0 8px;
     }}
     QTabBar::tab:first {{ margin-left: 16px; }}
+    QTabBar[close="true"]::tab {{ margin: 0 4px; }}
+    QTabBar[close="true"]::tab:first {{ margin-left: 16px; }}
+    QTabBar::scroller, QTabBar::tear {{ width: 0; }}
     QTabBar::tab:selected {{ color: {t.text}; border-bottom: 2px solid {t.accent}; }}
     QTabBar::tab:hover {{ color: {t.text}; }}
     QTabBar:focus {{ outline: none; }}

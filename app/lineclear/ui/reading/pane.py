@@ -61,6 +61,7 @@ class ReadingPane(QWidget):
         self.header = Header(look)
         self.run = RunLine()
         self.call = CallTab(look, tasks)
+        self.header.revealed.connect(self.call.revealed)
         self.diff = DiffTab(look)
         self.changes = ChangesTab(look)
         self.steps = StepsTab(look)
@@ -71,9 +72,6 @@ class ReadingPane(QWidget):
         self.tabs = PartTabs()
         self.tabs.setObjectName("tabs")
         self.tabs.setAccessibleName(_("Parts of the call"))
-        self.tabs.setDocumentMode(True)
-        self.tabs.tabBar().setDrawBase(False)
-        self.tabs.tabBar().setExpanding(False)
         for widget, name in (
             (self.call, _("Call")),
             (self.diff, _("Diff")),
@@ -86,7 +84,7 @@ class ReadingPane(QWidget):
         ):
             self.tabs.add(widget, name)
         self.kept = KeptTabs(self.tabs, look, before=self.result)
-        self.tabs.setCornerWidget(self.call.switch)
+        self.tabs.put_beside(self.call.switch)
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.finder = FindBar(self._searchable)
         self.call.turned.connect(self.finder.again)
