@@ -49,7 +49,7 @@ def test_the_menu_entry_starts_the_window_and_is_found_from_it():
         "lineclear",
     )
     # The window names its menu entry, so that its icon and its name are shown.
-    program = (ROOT / "app" / "lineclear" / "ui" / "app.py").read_text()
+    program = (ROOT / "app" / "lineclear" / "ui" / "running.py").read_text()
     named = re.search(r'setDesktopFileName\("(.+?)"\)', program)
     assert named is not None
     assert named[1] + ".desktop" == "lineclear.desktop"
