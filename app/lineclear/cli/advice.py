@@ -13,6 +13,7 @@ from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -25,7 +26,7 @@ Sources = Sequence[str]
 
 def after_approval(row: Row, sources: Sources = ()) -> str:
     """Tell what an approval of this row brings about."""
-    agent = visible_line(row.agent, 80)
+    agent = masked_line(row.agent, 80)
     if _is_void(row):
         return _void(row)
     if row.state is State.HELD:
@@ -63,7 +64,7 @@ def _while_held(row: Row) -> str:
 
 def after_answer(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row gets the result that was given in place of a run."""
-    agent = visible_line(row.agent, 80)
+    agent = masked_line(row.agent, 80)
     if _is_void(row):
         return _void(row)
     if row.state is State.HELD:
@@ -88,7 +89,7 @@ def how_to_go_on(row: Row, sources: Sources = ()) -> str:
 
 def after_denial(row: Row, sources: Sources = ()) -> str:
     """Tell when the agent of this row learns that its call was denied."""
-    agent = visible_line(row.agent, 80)
+    agent = masked_line(row.agent, 80)
     if _is_void(row):
         return _void(row)
     if row.state is State.HELD:
@@ -185,7 +186,7 @@ def after_resolution(row: Row, rows: Iterable[Row], sources: Sources = ()) -> st
         return how_to_go_on(stopped, sources)
     if row.has_factory:
         return f"Go on with it: {_resume(row)}"
-    return f"Start {visible_line(row.agent, 80)} as ever to go on."
+    return f"Start {masked_line(row.agent, 80)} as ever to go on."
 
 
 _GOES_ON = frozenset(

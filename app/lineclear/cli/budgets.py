@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from lineclear.cli import wording
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
 from lineclear.core.ledger.state import State
 
@@ -26,7 +27,7 @@ def total_lines(rows: Iterable[Row]) -> list[str]:
         return lines
     for (_, agent, run), of_run in rows_by_run(counted).items():
         if len(of_run) > 1:
-            who = f"{len(of_run)} of {visible_line(agent, 40)}, run {visible_line(run, 40)}"
+            who = f"{len(of_run)} of {masked_line(agent, 40)}, run {visible_line(run, 40)}"
             lines.append(f"  {who}: {_figures(totals(of_run), of_run)}")
     return lines
 

@@ -13,7 +13,6 @@ from lineclear.cli.selection import detail_of, rows_of
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers, deciding, settling
@@ -21,6 +20,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rowbuilding import NATIVE_SYSTEM
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Record
@@ -232,7 +232,7 @@ def _tell(
         if options.json:
             terminal.json({"id": row.id, **facts})
         else:
-            tool = "" if row.tool is None else f"{visible_line(row.tool, 80)} "
+            tool = "" if row.tool is None else f"{masked_line(row.tool, 80)} "
             terminal.say(f"{tool}{row.id[:8]}: {told}")
         terminal.flush()
     except OSError as why:

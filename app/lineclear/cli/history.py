@@ -23,6 +23,7 @@ from lineclear.core.inbox.history.query import Query, parse_query, ways_of
 from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.secrets import masked_line
 
 _HEADER = ("TIME", "ID", "VERDICT", "BY", "AGENT", "TOOL", "ARGUMENTS", "ENDED", "SEEN")
 _ELASTIC = _HEADER.index("ARGUMENTS")
@@ -117,8 +118,8 @@ def _cells(entry: Entry, lengths: dict[str, str], now: datetime) -> Sequence[Sty
         Styled(lengths.get(fact.call or "", "")),
         Styled(_VERDICTS.get(fact.verdict or "", visible_line(fact.verdict or "", 20))),
         Styled(_by(entry)),
-        Styled(visible_line(fact.agent or "", 40)),
-        Styled(visible_line(fact.tool or "", 40)),
+        Styled(masked_line(fact.agent or "", 40)),
+        Styled(masked_line(fact.tool or "", 40)),
         Styled(visible_line(fact.decided_arguments or "", 400)),
         Styled(ended, _STYLES.get(fact.ended or "", "")),
         Styled(*_seen(entry)),

@@ -16,7 +16,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row, path_text, row_json
 from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.secrets import mask_for_record, masked_text
+from lineclear.core.inbox.secrets import mask_for_record, masked_line, masked_text
 from lineclear.core.inbox.watch import InboxWatcher
 
 _TICK_S = 0.5
@@ -93,8 +93,8 @@ class _Lines:
             self._terminal.say(Styled(told, "dim"))
 
     def _line(self, row: Row, words: str, style: str, now: datetime) -> None:
-        agent = elide(visible_line(row.agent, 40), 24)
-        tool = "" if row.tool is None else elide(visible_line(row.tool, 40), 24)
+        agent = elide(masked_line(row.agent, 40), 24)
+        tool = "" if row.tool is None else elide(masked_line(row.tool, 40), 24)
         head = f"{wording.clock(now, now)}  {row.id[:8]}  "
         pieces: list[Piece] = [head, Styled(f"{words:<13}", style), f" {agent}  {tool}  "]
         used = len(head) + 14 + len(agent) + len(tool) + 4

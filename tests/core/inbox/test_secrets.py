@@ -15,6 +15,7 @@ from lineclear.core.inbox.secrets import (
     mask_for_record,
     mask_text,
     masked_json,
+    masked_line,
     masked_text,
     places,
     waiting,
@@ -515,3 +516,21 @@ def test_a_secret_that_is_a_key_is_cut_out_of_a_record():
 )
 def test_what_only_stands_like_it_is_not(text):
     assert mask_text(text) is text
+
+
+@pytest.mark.parametrize("before", ["", "deploy_", "a ", "(", "=", "x-", "\u00e9"])
+def test_a_token_is_found_after_whatever_does_not_belong_to_it(before):
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2"
+    assert masked_text(before + token) == before + "\u2022\u2022\u2022\u2022 28 characters"
+    # Within a word it is none.
+    assert masked_text("A" + token) == "A" + token
+
+
+def test_a_line_is_masked_before_it_is_cut():
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2"
+    dots = "\u2022\u2022\u2022\u2022 28 characters"
+    assert masked_line(f"t_{token}", 40) == f"t_{dots}"
+    assert masked_line(f"{'x' * 100} {token}", 40).endswith(dots[-18:])
+    long = masked_line(f"{token} " * 100_000, 40)
+    assert len(long) <= 40
+    assert token[:12] not in long

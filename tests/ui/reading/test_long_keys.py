@@ -76,7 +76,8 @@ def too_long(root: QWidget) -> list[str]:
 
 
 def _cells(view: QAbstractItemView, where: str) -> list[str]:
-    model, found = view.model(), []
+    model = view.model()
+    found: list[str] = []
     if isinstance(model, QAbstractListModel):
         return found
     stack = [QModelIndex()]

@@ -6,11 +6,11 @@ from typing import Final
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
 
@@ -37,7 +37,7 @@ def verdict_of(row: Row, status: str, response: Json, *, note: str | None = None
 
     Raises Refusal: `unsupported`.
     """
-    name = visible_line(row.tool or "The call", 80)
+    name = masked_line(row.tool or "The call", 80)
     if not takes_answer(row):
         raise Refusal(f"{name} takes no answer.", code="unsupported")
     if has_status(row):

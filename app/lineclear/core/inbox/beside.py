@@ -19,6 +19,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, UNREAD_BESIDE
 from lineclear.core.inbox.rowbuilding import Call
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.state import State
@@ -165,7 +166,7 @@ def _held_back(call: Call, requests: _Requests) -> Call:
 
 def behind(request: Row, row: Row) -> str:
     """Say what keeps a run from being resumed, and what to do about it."""
-    what = f"{visible_line(request.tool or PENDING, 40)} ({request.id[:8]})"
+    what = f"{masked_line(request.tool or PENDING, 40)} ({request.id[:8]})"
     where = "the same folder" if request.store == row.store else path_text(request.store)
     # A denied call starts no run of its own.
     cure = "settle that first" if row.tool is None else "deny or settle that first"

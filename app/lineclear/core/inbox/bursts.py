@@ -37,6 +37,7 @@ from lineclear.core.inbox.burst_table import (
 from lineclear.core.inbox.deciding import Origin, decide, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Decision
@@ -178,6 +179,8 @@ def _looked_at(row: Row) -> Leaves | Why:
         why = _text_reason(name)
         if why is not None:
             return why
+        if masked_text(name) != name:
+            return Why.MASKED
     leaves: Leaves = {}
     rest: list[tuple[Path, Json]] = [((), row.arguments)]
     while rest:

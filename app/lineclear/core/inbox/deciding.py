@@ -9,14 +9,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, argument_warnings, level_of
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal
 from lineclear.core.inbox import answered, answers, warning_words
 from lineclear.core.inbox.changed_arguments import refuse_unfit
 from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.secrets import masked_text
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import decide as ledger
 from lineclear.core.ledger import handover
@@ -218,8 +217,8 @@ def _refuse_unless_pending(row: Row) -> None:
 
 
 def _decided(row: Row, decision: Decision) -> str:
-    why = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
-    return f"{_name(row)} was already {ledger.told(decision)}{why}."
+    why = f": {masked_line(decision.reason, 200)}" if decision.reason else ""
+    return f"{_name(row)} was already {masked_line(ledger.told(decision))}{why}."
 
 
 _ENDINGS = {
@@ -235,20 +234,20 @@ _ENDINGS = {
 def _ended(row: Row) -> str:
     """Say how a call ended that is closed already, and who had decided what."""
     decision = row.decision
-    first = "" if decision is None else f" was {ledger.told(decision)} and"
+    first = "" if decision is None else f" was {masked_line(ledger.told(decision))} and"
     if row.outcome == "refused":
-        why = visible_line(masked_text(row.preview) or row.reason_code or "", 200).rstrip(".")
-        who = visible_line(row.agent, 80)
+        why = masked_line(row.preview or row.reason_code or "", 200).rstrip(".")
+        who = masked_line(row.agent, 80)
         return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
     if row.outcome == "withdrawn" and decision is not None:
         then = "" if decision.verdict == "withdrawn" else ", then withdrawn,"
-        return f"{_name(row)} was {ledger.told(decision)}{then} and did not run."
+        return f"{_name(row)} was {masked_line(ledger.told(decision))}{then} and did not run."
     how = _ENDINGS.get(row.outcome or "", "has ended already")
     return f"{_name(row)}{first} {how}."
 
 
 def _name(row: Row) -> str:
-    tool = visible_line(row.tool, 80) if row.tool else "The call"
+    tool = masked_line(row.tool, 80) if row.tool else "The call"
     return f"{tool} ({row.id[:8]})"
 
 

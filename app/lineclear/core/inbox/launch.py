@@ -13,7 +13,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from lineclear.core import frozen
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal
 from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.claimedrun import put_back, run_claimed
@@ -30,6 +29,7 @@ from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.going_on import LAUNCHED
 from lineclear.core.inbox.rows import Detail, Row, path_text
 from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
@@ -223,7 +223,7 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
             raise Refusal(
-                f"It was started already by {visible_line(launch.by.name, 40)}, as process"
+                f"It was started already by {masked_line(launch.by.name, 40)}, as process"
                 f" {launch.owner.pid}.",
                 code="alive",
             )

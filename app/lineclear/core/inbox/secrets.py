@@ -13,6 +13,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final, Self
 
 from lineclear.core.checkpoints import jsontext, scripts
@@ -24,6 +25,8 @@ from lineclear.core.inbox.secret_patterns import is_reference, looks_like_creden
 
 DOTS: Final = "\u2022\u2022\u2022\u2022"
 _MOST_ODD: Final = 8
+_LINE_AT_MOST: Final = 20_000
+"""Characters of a line that are searched; far more than are shown of it."""
 _TOKEN: Final = re.compile("\u27e6U\\+[0-9A-F]+\u27e7")
 _NAME_KEYS: Final = frozenset({"name", "key", "header", "field", "variable"})
 _VALUE_KEYS: Final = frozenset({"value", "val", "content", "data"})
@@ -126,6 +129,17 @@ def mask_text(text: str, known: Iterable[str] = (), *, widely: bool = False) -> 
 def masked_text(text: str) -> str:
     """Give TEXT as a record may hold it, as a plain text."""
     return str(mask_text(text, widely=True))
+
+
+@lru_cache(maxsize=4096)
+def masked_line(text: str, limit: int = 0) -> str:
+    """Give a name or what somebody said on one line as `visible_line` does, without its secrets.
+
+    Of a very long one no more is looked through than its two ends.
+    """
+    if limit > 0 and len(text) > _LINE_AT_MOST:
+        text = f"{text[: _LINE_AT_MOST // 2]}\u2026{text[-_LINE_AT_MOST // 2 :]}"
+    return visible_line(masked_text(text), limit)
 
 
 def masked_json(arguments: Json) -> str:

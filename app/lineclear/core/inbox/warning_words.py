@@ -12,6 +12,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.cautions import REPEATS, TWIN
 from lineclear.core.inbox.rows import Repeated, Row, Twin, path_text
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
@@ -64,7 +65,7 @@ def twin(other: Twin) -> str:
     else:
         told = _(_TWINS[other.state])
     when = "" if other.at is None else local_time(other.at)
-    said = told.format(agent=visible_line(other.agent, NAME_LIMIT), time=when)
+    said = told.format(agent=masked_line(other.agent, NAME_LIMIT), time=when)
     if other.state in _UNDECIDED:
         return f"{said} {_('Approving both can run it twice.')}"
     return f"{said} {_('Approving this one can run it a second time.')}"
@@ -95,7 +96,7 @@ def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
 
 def person(by: Person) -> str:
     """Name a person, whose name is their own word, by their uid as well, which is a fact."""
-    name = visible_line(by.name, NAME_LIMIT)
+    name = masked_line(by.name, NAME_LIMIT)
     return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
 
 

@@ -13,7 +13,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.burst_table import Kind
 from lineclear.core.inbox.bursts import Burst
 from lineclear.language import _, counted
-from lineclear.ui import theme
+from lineclear.ui import theme, words
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import BurstModel
 from lineclear.ui.burst.shared_fields import SharedFields
@@ -103,7 +103,7 @@ class BurstWindow(QWidget):
         self.secrets.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._lay_out(burst)
         self.setWindowTitle(
-            _("Decide together \u00b7 {tool}").format(tool=visible_line(burst.tool, 40))
+            _("Decide together \u00b7 {tool}").format(tool=words.name(burst.tool, ""))
         )
         self.resize(980, 640)
         self._need_room()

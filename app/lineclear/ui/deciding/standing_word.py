@@ -9,7 +9,6 @@ from functools import partial
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.feed import Diff
@@ -160,5 +159,5 @@ class StandingWord(QObject):
             "What this run of {agent} asks is denied until {until} ({met} so far): "
             "\u201c{reason}\u201d"
         ).format(
-            agent=words.name(one.agent), until=until, met=met, reason=visible_line(one.reason, 80)
+            agent=words.name(one.agent), until=until, met=met, reason=words.name(one.reason, "", 80)
         )

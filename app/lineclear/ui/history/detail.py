@@ -121,7 +121,7 @@ def _ended(fact: Fact, now: datetime) -> Iterator[Line]:
         return
     said = told.ENDED.get(fact.ended, visible_line(fact.ended, 40))
     if fact.ended_by:
-        said += _(" by {who}").format(who=visible_line(fact.ended_by, 80))
+        said += _(" by {who}").format(who=words.name(fact.ended_by, "", 80))
     if fact.ended_at:
         said += _(" at {time}").format(time=_clock(fact.ended_at, now))
     if fact.ran_ms is not None:
@@ -165,7 +165,7 @@ def _course(course: Sequence[Entry], now: datetime) -> Iterator[Line]:
 
 def _where(entry: Entry, own: bool, now: datetime) -> Iterator[Line]:
     fact = entry.fact
-    yield Line(_("Agent"), visible_line(fact.agent or "", 200))
+    yield Line(_("Agent"), words.name(fact.agent, "", 200))
     yield Line(_("Store"), visible_line(fact.store or "", 1000), mono=True)
     yield Line(_("Call"), visible_line(fact.call or "", 80), mono=True)
     yield Line(_("Digest"), visible_line(fact.digest or "", 80), mono=True)
@@ -254,7 +254,7 @@ class Detail(QWidget):
 
     def show_call(self, entry: Entry, course: Sequence[Entry], now: datetime, *, own: bool) -> None:
         """Show a call's row; COURSE: every row about it."""
-        self.title.setText(visible_line(entry.fact.tool or _("A call"), 400))
+        self.title.setText(words.name(entry.fact.tool, _("A call"), 400))
         self.facts.setText(_facts(entry, now))
         self._fill(lines(entry, course, own, now))
 

@@ -125,7 +125,7 @@ def by(fact: Fact) -> str:
     """Name the person who decided, "" where no person did."""
     if fact.verdict not in PEOPLE:
         return ""
-    name = visible_line(fact.by_name or "", words.NAME_LIMIT)
+    name = words.name(fact.by_name, "")
     return name or person_text(None, fact.by_uid)
 
 
@@ -269,5 +269,5 @@ def bucket_cells(bucket: Bucket) -> tuple[str, ...]:
         bucket.end_unseen,
     )
     mean = "" if bucket.shown_ms is None else _seconds(bucket.shown_ms)
-    name = visible_line(bucket.label, 80) or "\u2014"
+    name = words.name(bucket.label, "\u2014", 80)
     return (name, *(f"{number:,}" if number else "" for number in numbers), mean)

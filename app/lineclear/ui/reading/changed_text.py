@@ -86,9 +86,9 @@ def _block(made: Lines, one: Comparison, arguments: Json, now: datetime, *, open
 
 def _heading(one: Comparison, now: datetime) -> str:
     other = one.other
-    tool = visible_line(other.tool or "", words.NAME_LIMIT)
+    tool = words.name(other.tool, "")
     if one.with_last_approved and other.decision is not None:
-        by = visible_line(other.decision.by.name, words.NAME_LIMIT)
+        by = words.name(other.decision.by.name, "")
         when = words.clock(other.decision.at, now)
         agent = words.name(other.agent)
         kept = f" {_FROM_HISTORY}" if one.recalled else ""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPushButton, QVBoxLayout
 from lineclear.core.checkpoints.fileread import FileIdentity
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
@@ -40,7 +41,7 @@ def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
     decision = detail.records.decision if detail.records is not None else row.decision
     if decision is not None:
         by = _("{name} (uid {uid})").format(
-            name=visible_line(decision.by.name, 40), uid=decision.by.uid
+            name=masked_line(decision.by.name, 40), uid=decision.by.uid
         )
         at = decision.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         found.append(
@@ -52,7 +53,7 @@ def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
             )
         )
         if decision.note:
-            found.append((_("Note"), visible_line(decision.note, 400)))
+            found.append((_("Note"), masked_line(decision.note, 400)))
     for name, code, sentence in detail.records.damaged if detail.records is not None else ():
         found.append(
             (_("Damaged"), f"{visible_line(name, 80)}: {visible_line(sentence, 200)} ({code})")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
@@ -16,6 +17,7 @@ from lineclear.ui.deciding.standing import standing
 from lineclear.ui.labels import ElidedLabel, PlainLabel, WholeLabel, explain
 from lineclear.ui.queue.row_delegate import colour_of
 from lineclear.ui.reading.budgets import Budgets
+from lineclear.ui.reading.secret_line import SecretLine
 
 TITLE_MOST = 1_300
 """Shown characters of a tool's name: 128 tokens. One that is longer is not approved here."""
@@ -28,15 +30,28 @@ _SPARE = 24
 
 
 class Header(QWidget):
-    """Shows one row's head."""
+    """Shows one row's head.
+
+    Signals:
+        revealed: a secret in the tool's name is shown now.
+    """
+
+    revealed = Signal()
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
         self._argv: tuple[str, ...] = ()
         self._facts = self._readers = ""
+        self._row: Row | None = None
+        self._opened = ("", "")
+        """The row, and its tool, in whose name secrets are shown."""
         self.whole = True
         """The tool's name is shown whole."""
+        self.masked = False
+        """A secret in the tool's name is not shown."""
+        self.secrets = SecretLine(margin=0)
+        self.secrets.show_wanted.connect(self._open_title)
         self.title = WholeLabel(name="title")
         self.title.setFont(theme.title_font())
         self.facts = ElidedLabel(name="facts")
@@ -50,6 +65,7 @@ class Header(QWidget):
         box.setContentsMargins(*_AMPLE)
         box.setSpacing(4)
         box.addWidget(self.title)
+        box.addWidget(self.secrets)
         box.addWidget(self.facts)
         box.addSpacing(4)
         box.addWidget(self.standing)
@@ -69,9 +85,8 @@ class Header(QWidget):
 
         TOLD is what is said of its standing instead of that.
         """
-        title = visible_line(row.tool, TITLE_MOST) if row.tool else _untitled(row)
-        self.whole = len(visible_line(row.tool or "")) <= TITLE_MOST
-        _set(self.title, title)
+        self._row = row
+        self._show_title()
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
         forges = words.warning(SAME_USER) if runs_as_you(row) else ""
@@ -83,6 +98,27 @@ class Header(QWidget):
         )
         self.standing.set_tone(tone)
         self.budgets.show_row(row)
+
+    def _show_title(self) -> None:
+        row = self._row
+        if row is None:
+            return
+        tool = row.tool or ""
+        if self._opened[0] != row.id:
+            self._opened = ("", "")
+        openly = self._opened == (row.id, tool)
+        told = visible_line(tool, TITLE_MOST) if openly else masked_line(tool, TITLE_MOST)
+        self.masked = not openly and told != visible_line(tool, TITLE_MOST)
+        self.whole = len(visible_line(tool)) <= TITLE_MOST
+        self.secrets.setVisible(self.masked)
+        _set(self.title, told or _untitled(row))
+
+    def _open_title(self) -> None:
+        """Show the secrets in the tool's name, for as long as this row is."""
+        if self._row is not None:
+            self._opened = (self._row.id, self._row.tool or "")
+            self._show_title()
+            self.revealed.emit()
 
     def fit(self, room: int) -> None:
         """Give way while ROOM, in pixels, is below zero; come back when there is enough again."""
@@ -124,4 +160,4 @@ def _set(label: PlainLabel, text: str) -> None:
 
 
 def _untitled(row: Row) -> str:
-    return words.state_word(row) if not row.agent else visible_line(row.agent, 80)
+    return words.state_word(row) if not row.agent else words.name(row.agent, cut=80)

@@ -363,7 +363,8 @@ class ReadingPane(QWidget):
 
     def masked_waiting(self) -> list[Place]:
         """The masked places of what a verdict is about that must be shown before an approval."""
-        return (self.editing or self.call).masked_waiting()
+        name: list[Place] = [()] if self.header.masked else []
+        return name + (self.editing or self.call).masked_waiting()
 
     def masked_places(self) -> tuple[int, int]:
         """How many masked places of it were shown, and how many were not."""
@@ -371,6 +372,9 @@ class ReadingPane(QWidget):
 
     def next_flag(self) -> None:
         """Bring a flagged place that was not in view yet into view, or one that must be shown."""
+        if self.header.masked:
+            self.header.secrets.button.setFocus(Qt.FocusReason.ShortcutFocusReason)
+            return
         if self.editing is not None:
             self.editing.next_flag()
             return

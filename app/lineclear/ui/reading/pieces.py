@@ -28,6 +28,7 @@ from lineclear.core.inbox.secrets import (
     mask_for_record,
     mask_text,
     masked_json,
+    masked_line,
     masked_text,
 )
 from lineclear.core.ledger.store import Shown
@@ -132,7 +133,7 @@ def step_pieces(steps: tuple[Step, ...], *, openly: bool = False) -> tuple[Piece
     """A run's steps, the newest first and unfolded; OPENLY: with their secrets."""
     return tuple(
         Piece(
-            f"{number}  {visible_line(step.tool, _TITLE_LENGTH)}",
+            f"{number}  {masked_line(step.tool, _TITLE_LENGTH)}",
             cells.preview(step.tool_input),
             "\n".join(_step_lines(step, openly=openly)),
             unfolded=number == len(steps),
@@ -290,7 +291,7 @@ def _message(
 
 
 def _tool_of(entry: Entry, tools: dict[str, str]) -> str:
-    return visible_line(entry.tool or tools.get(entry.call_id, "") or _("a tool"), _TITLE_LENGTH)
+    return masked_line(entry.tool or tools.get(entry.call_id, "") or _("a tool"), _TITLE_LENGTH)
 
 
 def _summary(entry: Entry, tools: dict[str, str]) -> str:

@@ -22,7 +22,7 @@ class SecretLine(QWidget):
 
     show_wanted = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, margin: int = 16) -> None:
         super().__init__(parent)
         self.setObjectName("secretLine")
         about = PlainLabel(MASKED)
@@ -35,7 +35,7 @@ class SecretLine(QWidget):
         self.button.setAutoDefault(False)
         self.button.clicked.connect(lambda _on=False: self.show_wanted.emit())
         line = QHBoxLayout(self)
-        line.setContentsMargins(16, 4, 8, 0)
+        line.setContentsMargins(margin, 4, 8, 0)
         line.setSpacing(4)
         line.addWidget(about)
         line.addWidget(self.button)

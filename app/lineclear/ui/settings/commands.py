@@ -235,7 +235,7 @@ def for_whom(setting: LaunchSetting) -> str:
             if below
             else _("Nothing: name an agent")
         )
-    name = visible_line(setting.agent, 60)
+    name = words.name(setting.agent, cut=60)
     return (
         _("{name}, below {below}").format(name=name, below=visible_line(below)) if below else name
     )

@@ -116,6 +116,20 @@ def test_json_lines_hold_the_exact_texts_in_ascii(tmp_path, entries):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such pipes")
+@pytest.mark.parametrize("to", list(Format))
+def test_no_name_and_nothing_said_holds_a_secret(to):
+    token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2"
+    names = ("tool", "agent", "by_name", "reason", "note", "ended_by")
+    with History.open() as history:
+        add(history, fact(1, **dict.fromkeys(names, f"a_{token}")))
+    with Search.open() as search:
+        written = "".join(lines(search.page(Query()).entries, to, arguments=True))
+    assert token not in written
+    masked = "a_\u2022\u2022\u2022\u2022 28 characters"
+    shown = masked if to is Format.CSV else json.dumps(masked)[1:-1]
+    assert written.count(shown) == len(names)
+
+
 def test_a_pipe_is_neither_written_to_nor_replaced(tmp_path, entries):
     pipe = tmp_path / "pipe.csv"
     os.mkfifo(pipe)

@@ -18,9 +18,12 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import FACT_COLUMNS, Entry
 from lineclear.core.inbox.rows import path_text
+from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.layout import temporary_name
 
+_SAID: Final = ("tool", "agent", "by_name", "reason", "note", "ended_by")
+"""Names and what people said: secrets may stand in them, as in any text."""
 CALL_TEXTS: Final = ("arguments", "given", "preview")
 """What a call was asked with, was given and gave: left out unless it is asked for."""
 _UNSAID: Final = ("ident", "fact", "stage")
@@ -50,7 +53,7 @@ class Format(StrEnum):
 
 
 def record(entry: Entry, *, arguments: bool = False) -> dict[str, Any]:
-    """Give a row as an object of texts and numbers, columns that are not set left out."""
+    """Give a row as an object of texts and numbers without secrets; columns not set left out."""
     whole: dict[str, Any] = {
         "origin": entry.origin,
         "seq": entry.seq,
@@ -59,6 +62,9 @@ def record(entry: Entry, *, arguments: bool = False) -> dict[str, Any]:
         "hash": entry.hash.hex(),
         "runs_with": _RUNS_WITH.get(entry.fact.verdict or ""),
     }
+    for name in _SAID:
+        if whole[name] is not None:
+            whole[name] = masked_text(whole[name])
     left_out = () if arguments else CALL_TEXTS
     return {
         name: whole[name] for name in COLUMNS if name not in left_out and whole[name] is not None
@@ -70,7 +76,7 @@ def lines(entries: Iterable[Entry], to: Format, *, arguments: bool = False) -> I
 
     CSV: a header; every cell is quoted and shown text (hidden characters as tokens), and what a
     spreadsheet could take for a formula, also one whose cells are parted by semicolons, begins
-    with an apostrophe. JSON Lines: one ASCII object per row, texts exact.
+    with an apostrophe. JSON Lines: one ASCII object per row, texts exact but for secrets.
     """
     if to is Format.JSONL:
         for entry in entries:
