@@ -143,12 +143,15 @@ async def test_a_row_is_told_in_a_sentence(inbox, source, until):
         str(inbox.model.index(0, column).data(Qt.ItemDataRole.AccessibleTextRole))
         for column in range(3)
     ]
-    assert spoken[0].startswith("Agents waiting. State: Waiting. pay. ops. ")
+    assert spoken[0].startswith("Not known whether agents wait. State: Waiting. pay. ops. ")
     assert spoken[0].endswith(". Not seen yet")
     assert spoken[2] == "Arguments: a\u27e6U+202E\u27e7b. Marked: hidden, first time"
     await select(inbox, until, aid)
     assert spoken[0] not in names(inbox.table), "it was seen"
-    assert any(each.startswith("Agents waiting. State: Waiting") for each in names(inbox.table))
+    assert any(
+        each.startswith("Not known whether agents wait. State: Waiting")
+        for each in names(inbox.table)
+    )
 
 
 async def test_an_argument_is_told_with_its_key(inbox, source, until):
