@@ -65,6 +65,7 @@ class PartTabs(QTabWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._bar = PartBar()
+        self._bar.setAccessibleName(_("Parts of the call"))
         self.setTabBar(self._bar)
         self.setDocumentMode(True)
         # Which that mode has set.
