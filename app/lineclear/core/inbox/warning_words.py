@@ -67,8 +67,10 @@ def twin(other: Twin) -> str:
     when = "" if other.at is None else local_time(other.at)
     said = told.format(agent=masked_line(other.agent, NAME_LIMIT), time=when)
     if other.state in _UNDECIDED:
-        return f"{said} {_('Approving both can run it twice.')}"
-    return f"{said} {_('Approving this one can run it a second time.')}"
+        can = _("Approving both can run it twice.")
+    else:
+        can = _("Approving this one can run it a second time.")
+    return f"{said} {can}"
 
 
 def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
@@ -90,8 +92,8 @@ def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
     said = told.format(who=person(by), time=local_time(before.decision.at))
     if before.store == here.store:
         return said
-    where = visible_line(path_text(before.store))
-    return f"{said} {_('That was in {folder}.').format(folder=where)}"
+    where = _("That was in {folder}.").format(folder=visible_line(path_text(before.store)))
+    return f"{said} {where}"
 
 
 def person(by: Person) -> str:
