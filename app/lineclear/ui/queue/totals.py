@@ -143,12 +143,13 @@ def _line(name: str, figure: Figure, runs: int, *, part: bool = False) -> Line:
     if figure.silent:
         notes.append(_("reported by {part} of {runs} runs").format(part=figure.told, runs=runs))
     if figure.limit is not None and figure.whole_limit is None:
+        limit = f"{figure.limit:,}"
         notes.append(
             counted(
                 "{n} run limited to {limit}",
                 "{n} runs limited to {limit}",
                 figure.limited,
-                limit=f"{figure.limit:,}",
+                limit=limit,
             )
         )
     return Line(name, used, _join(notes), part=part)
