@@ -188,13 +188,14 @@ class ModifyEditor(ReviewedEditor):
             self.value = MISSING
             self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
             return False
-        if self._refuse is not None:
+        number = len(differences(self._asked_value, self.value))
+        # What was asked is given as it is: whether it fits is no question of this editor.
+        if number and self._refuse is not None:
             try:
                 self._refuse(self.value)
             except LineclearError as why:
                 self._say(why.sentence, "care")
                 return False
-        number = len(differences(self._asked_value, self.value))
         self._say(
             counted("{n} change", "{n} changes", number) if number else _("Nothing changed yet."),
             "muted",
