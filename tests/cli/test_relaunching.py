@@ -189,9 +189,9 @@ def test_of_four_calls_of_one_run_that_are_relaunched_at_once_one_says_that_it_s
     ]
     said = [(*one.communicate(), one.returncode) for one in all_four]
     go.touch()
-    assert sorted(code for _, _, code in said) == [0, 4, 4, 4]
-    for out, error, code in said:
-        if code == 0:
+    assert sorted(ended for _, _, ended in said) == [0, 4, 4, 4]
+    for out, error, ended in said:
+        if ended == 0:
             assert (out.startswith("Started: "), error) == (True, "")
         else:
             assert (out, error.startswith("lineclear: ")) == ("", True)

@@ -15,6 +15,7 @@ from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import SourceSetting, save
 from lineclear.core.ledger import lock
+from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.places import home
@@ -74,6 +75,12 @@ def go(process):
     process.stdin.flush()
 
 
+def shown_of(row) -> Shown:
+    shown = read_detail(row).shown
+    assert shown is not None
+    return shown
+
+
 def starts(source):
     return [path.parts[-3] for path in source.glob("*/.approvals/*.start.json")]
 
@@ -118,8 +125,8 @@ def test_of_two_at_once_the_later_one_waits_and_is_told(source, copies, tmp_path
 def test_a_copy_that_appears_after_the_first_look_is_held_too(source, marks, monkeypatch):
     looped(source / "b0")
     (row,) = scan_once(marks, marks.sources)
-    shown = read_detail(row).shown
-    seen = []
+    shown = shown_of(row)
+    seen: list[int] = []
     with monkeypatch.context() as patched:
 
         def look(store, settings):
@@ -157,14 +164,14 @@ def test_a_folder_that_stays_locked_is_told_in_a_sentence_and_nothing_starts(sou
     assert one.try_take()
     with (
         pytest.raises(Refusal, match="b1 is locked by another program") as refused,
-        only_start(read_detail(row).shown, marks, patience_s=0.0),
+        only_start(shown_of(row), marks, patience_s=0.0),
     ):
         pytest.fail("started")
     assert refused.value.code == "being_started"
     # What it had taken meanwhile is free again.
     assert is_free(source / "b0")
     one.close()
-    with only_start(read_detail(row).shown, marks, patience_s=0.0):
+    with only_start(shown_of(row), marks, patience_s=0.0):
         pass
 
 
@@ -173,7 +180,7 @@ def test_two_names_of_one_folder_are_one(source, marks, tmp_path):
     (tmp_path / "again").symlink_to(source)
     (row,) = scan_once(marks, marks.sources)
     both = (*marks.sources, SourceSetting(path=tmp_path / "again"))
-    with only_start(read_detail(row).shown, marks.model_copy(update={"sources": both})) as rows:
+    with only_start(shown_of(row), marks.model_copy(update={"sources": both})) as rows:
         assert len(rows) == 1
 
 
@@ -182,7 +189,7 @@ def test_what_is_forked_while_it_is_held_does_not_hold_it(source, marks):
     (row,) = scan_once(marks, marks.sources)
     with ExitStack() as stack:
         ours, theirs = os.pipe()
-        with only_start(read_detail(row).shown, marks):
+        with only_start(shown_of(row), marks):
             pid = os.fork()
             if pid == 0:
                 os.close(theirs)
@@ -217,7 +224,7 @@ def test_where_folders_cannot_be_locked_only_a_run_without_copies_starts(
         assert told_not_to(row, marks).endswith("check the disk and try again.")
     else:
         # Its start record alone decides who starts it.
-        with only_start(read_detail(row).shown, marks) as rows:
+        with only_start(shown_of(row), marks) as rows:
             assert len(rows) == 1
         looped(source / "b1")
         told = told_not_to(row, marks)
@@ -226,7 +233,7 @@ def test_where_folders_cannot_be_locked_only_a_run_without_copies_starts(
 
 
 def told_not_to(row, settings):
-    with pytest.raises(Refusal) as refused, only_start(read_detail(row).shown, settings):
+    with pytest.raises(Refusal) as refused, only_start(shown_of(row), settings):
         pytest.fail("started")
     assert refused.value.code == "start_lock"
     return refused.value.sentence

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.turn import name_of
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
@@ -31,6 +32,7 @@ def going_on_in(folder, shown):
     argv = [sys.executable, "-c", GOES_ON, name_of(shown), str(folder)]
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
         assert process.stdout.readline() == "held\n"
         yield process
 
@@ -64,7 +66,7 @@ async def resume(inbox, until):
 async def test_what_its_worker_was_refused_was_not_started(inbox, source, until, tmp_path):
     aid = await an_approved_call(inbox, source, until, "print(1)")
     shown = read_detail(inbox.model.row(aid)).shown
-    heard = []
+    heard: list[Row] = []
     inbox.flow._undertaking.started.connect(heard.append)
     with going_on_in(tmp_path / "elsewhere", shown) as other:
         await resume(inbox, until)
