@@ -26,7 +26,17 @@ SCENES = {
     ),
     "states": ("dead", "uncertain", "resume", "other-run", "failed-run", "unreadable", "snoozed"),
     "deciding": ("armed", "frozen", "deny", "modify", "form", "review", "answer", "answer-review"),
-    "frame": ("empty", "demo", "no-match", "filter-help", "filter-wrong", "keys", "closing"),
+    "frame": (
+        "empty",
+        "demo",
+        "no-match",
+        "filter-help",
+        "filter-wrong",
+        "keys",
+        "closing",
+        "missing",
+        "folded",
+    ),
     "settings": (
         *("settings-general", "settings-removal", "settings-try", "settings-edit"),
         *("settings-keys", "settings-look", "settings-history", "settings-damaged", "proposal"),

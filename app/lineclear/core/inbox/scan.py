@@ -24,6 +24,7 @@ from lineclear.core.ledger import lock
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.places import default_source
+from lineclear.language import _, counted
 
 MIN_PREFIX = 8
 _STEP = 25
@@ -80,6 +81,8 @@ class Scanner:
     settings: Settings
     every_closed: bool = False
     """Give every closed call, not only the newest of each store."""
+    ended_today: bool = False
+    """Give the closed ones of today as well."""
     stores: dict[Path, StoreRows] = field(default_factory=dict)
     file_changes: int = 0
     """How often a store was found new or changed on disk."""
@@ -226,7 +229,7 @@ class Scanner:
         else:
             self.file_changes += 1
         now = read_now()
-        reader = StoreReader(self.settings, every_closed=self.every_closed)
+        reader = StoreReader(self.settings, self.every_closed, self.ended_today)
         read = reader.read(state.setting.path, found, known, now)
         read.pass_number = walk
         state.known[found.path] = read
@@ -344,23 +347,36 @@ class Scanner:
         path = path_text(state.setting.path)
         if state.missing_since is not None:
             if not state.scanned and state.setting.path == default_source():
-                return True, f"No agent has left anything in {path} yet."
+                return True, _("No agent has left anything in {path} yet.").format(path=path)
             since = state.missing_since.astimezone().strftime("%H:%M")
-            its = "its call is" if calls == 1 else f"its {calls} calls are"
-            kept = f"; {its} shown as last seen and cannot be decided" if calls else ""
-            return False, f"{path} is missing since {since}{kept}."
-        if state.trouble:
-            return False, f"{path} cannot be looked into: {state.trouble}."
-        if state.walker.overfull:
-            return False, (
-                f"{path} has more than {MAX_FOLDERS:,} folders; only those are looked at."
-                " Watch a folder of agents, not a whole disk."
+            if not calls:
+                told = _("{path} is missing since {since}.")
+                return False, told.format(path=path, since=since)
+            return False, counted(
+                "{path} is missing since {since}; its call is shown as last seen and cannot be"
+                " decided.",
+                "{path} is missing since {since}; its {n} calls are shown as last seen and cannot"
+                " be decided.",
+                calls,
+                path=path,
+                since=since,
             )
+        if state.trouble:
+            told = _("{path} cannot be looked into: {why}.")
+            return False, told.format(path=path, why=state.trouble)
+        if state.walker.overfull:
+            return False, _(
+                "{path} has more than {most:,} folders; only those are looked at."
+                " Watch a folder of agents, not a whole disk."
+            ).format(path=path, most=MAX_FOLDERS)
         if state.walker.troubles:
             folder, why = next(iter(state.walker.troubles.items()))
             others = len(state.walker.troubles) - 1
-            more = f" (and {others} more)" if others else ""
-            return False, f"{path_text(folder)}{more} cannot be looked into: {why}."
+            if not others:
+                told = _("{path} cannot be looked into: {why}.")
+                return False, told.format(path=path_text(folder), why=why)
+            told = _("{path} (and {others} more) cannot be looked into: {why}.")
+            return False, told.format(path=path_text(folder), others=others, why=why)
         return True, ""
 
 
