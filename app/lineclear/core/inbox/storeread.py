@@ -17,6 +17,7 @@ from lineclear.core.inbox.answered import answered
 from lineclear.core.inbox.beside import beside_others, closed_last
 from lineclear.core.inbox.cautions import OLD_AFTER
 from lineclear.core.inbox.deaths import Death
+from lineclear.core.inbox.ended_calls import EndedCalls, finished, of_today, same_day
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
 from lineclear.core.inbox.holding import Held, held_of
@@ -93,8 +94,7 @@ class StoreRead:
     """Tool of each closed call by number, None where nobody decided it: that never changes."""
     closed: dict[CallId, tuple[frozenset[str], Row]] = field(default_factory=dict)
     """Rows of closed calls with the record names that they were read from."""
-    ended: dict[CallId, frozenset[str]] = field(default_factory=dict)
-    """Record names of older calls whose outcome was read and holds."""
+    ended: EndedCalls = field(default_factory=EndedCalls)
     lock_changed: bool = True
     """The agent's process is another, or lives no more, since the look before."""
     pass_number: int = 0
@@ -107,6 +107,7 @@ class StoreReader:
 
     settings: Settings
     every_closed: bool = False
+    ended_today: bool = False
 
     def read(self, source: Path, found: Found, before: StoreRead | None, now: Now) -> StoreRead:
         """Read a store whole; whatever is wrong with it becomes a row, never an error."""
@@ -206,10 +207,15 @@ class StoreReader:
         calls = [one for one in store.calls(named=named) if not _only_launched(names, one)]
         open_rows: list[Row] = []
         closed_rows: list[Row] = []
+        today: list[Row] = []
         for call_id in reversed(calls):
             present = names.get((call_id[0], None), frozenset())
-            if not self.every_closed and closed_rows and _ended(store, read, call_id, present):
-                continue
+            if not self.every_closed and closed_rows:
+                ended = read.ended.at(store, call_id, present)
+                if ended is not None and self.ended_today and same_day(ended, look.now.wall):
+                    today.append(self._closed(store, read, look, call_id, present))
+                if ended is not None:
+                    continue
             known = read.closed.get(call_id)
             newest = not closed_rows
             if known is not None and known[0] == present and not (newest and read.lock_changed):
@@ -238,6 +244,16 @@ class StoreReader:
             open_rows.append(broken_row(read.place, why.code, why.sentence, store.path / RUNS))
         yield from open_rows
         yield from closed_rows if self.every_closed else closed_rows[:1]
+        yield from finished(today)
+
+    def _closed(
+        self, store: Store, read: StoreRead, look: Look, call_id: CallId, present: frozenset[str]
+    ) -> Row:
+        """Give the row of an older call that ended, which does not change."""
+        known = read.closed.get(call_id)
+        if known is None or known[0] != present:
+            known = read.closed[call_id] = present, self._native(store, look, call_id).row
+        return known[1]
 
     def _native(
         self, store: Store, look: Look, call_id: CallId, named: Named | None = None
@@ -323,7 +339,9 @@ class StoreReader:
         read.used_tools = frozenset(tool for row in every if (tool := decided_tool(row)))
         closed.sort(key=lambda row: row.ended_at or row.started_at or _decided_at(row))
         # The calls of one checkpoint end together.
-        yield from closed if self.every_closed else closed_last(closed)
+        last = closed if self.every_closed else closed_last(closed)
+        yield from last
+        yield from of_today(closed, last, look.now.wall) if self.ended_today else ()
 
     def _foreign_call(self, store: Store, look: Look, row: Row) -> Call:
         """Read one call of a foreign store, and of its siblings no more than it depends on."""
@@ -455,21 +473,6 @@ def _only_launched(names: dict[CallId, frozenset[str]], call_id: CallId) -> bool
     if seq is not None:
         return False
     return all(name.startswith(f"{aid}.launch-") for name in names[None, aid])
-
-
-def _ended(store: Store, read: StoreRead, call_id: CallId, names: frozenset[str]) -> bool:
-    """Tell whether a call has an outcome that holds; the name alone could be anybody's."""
-    if read.ended.get(call_id) == names:
-        return True
-    seq, aid = call_id
-    if aid is None or not any(name.endswith(".outcome.json") for name in names):
-        return False
-    try:
-        store.reader.outcome(seq, aid)
-    except Unreadable:
-        return False
-    read.ended[call_id] = names
-    return True
 
 
 def _foreign_files(store: Store, read: StoreRead | None) -> Iterator[tuple[Path, str | None]]:

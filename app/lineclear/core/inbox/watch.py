@@ -106,7 +106,7 @@ class InboxWatcher:
     def __init__(self, settings: Settings, publish: Callable[[Diff], None]) -> None:
         self._publish = publish
         self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
-        self._state = _State(settings, Scanner(settings))
+        self._state = _State(settings, Scanner(settings, ended_today=True))
         self._thread = threading.Thread(target=self._run, name="inbox-watcher", daemon=True)
         self._started = False
 
