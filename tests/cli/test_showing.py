@@ -209,7 +209,7 @@ def test_other_checkpoints_of_a_run_are_named(tmp_path):
     assert "  Execution: run " in text
     assert {one["path"]: (one["system"], one["iteration"]) for one in told["others"]} == {
         str(loop): ("a3s", 1),
-        str(execution): ("starweaver", 2),
+        str(execution): ("starweaver", 1),
     }
     assert {one["status"] for one in told["others"]} == {None, "waiting"}
     assert told["others_unread"] == []

@@ -271,7 +271,7 @@ async def test_an_executor_of_three_forms_is_one_row_with_two_more_tabs(inbox, s
         assert kept.as_posix().startswith(told_path)
         assert told["SHA-256"][:16] == read_checkpoint(kept.read_bytes()).sha256[:16]
         told = facts_of(await open_tab(inbox, until, "Execution"))
-        assert (told["Status"], told["Steps"]) == ("waiting", "2 of 10")
+        assert (told["Status"], told["Steps"]) == ("waiting", "1 of 10")
         # The call itself is decided as any other.
         inbox.pane.tabs.setCurrentIndex(0)
         inbox.table.setFocus()
