@@ -534,3 +534,14 @@ def test_a_line_is_masked_before_it_is_cut():
     long = masked_line(f"{token} " * 100_000, 40)
     assert len(long) <= 40
     assert token[:12] not in long
+
+
+def test_numbers_of_a_list_are_looked_at_only_after_a_text():
+    numbers = [1, 2.5, None, True]
+    assert mask(numbers) is numbers
+    (path, _text) = next(places(mask(["--password", 123456])))
+    assert path == (1,)
+    assert [where for where, _text in places(mask({"password": [123456, 7]}))] == [
+        ("password", 0),
+        ("password", 1),
+    ]

@@ -156,9 +156,17 @@ def places(masked: Json) -> Iterator[tuple[Path, Masked]]:
         if isinstance(value, Masked):
             yield path, value
         elif isinstance(value, dict):
-            stack.extend(((*path, key), below) for key, below in reversed(value.items()))
+            stack.extend(
+                ((*path, key), below)
+                for key, below in reversed(value.items())
+                if isinstance(below, _MAY_HOLD)
+            )
         elif isinstance(value, list):
-            stack.extend(((*path, n), value[n]) for n in range(len(value) - 1, -1, -1))
+            stack.extend(
+                ((*path, n), value[n])
+                for n in range(len(value) - 1, -1, -1)
+                if isinstance(value[n], _MAY_HOLD)
+            )
 
 
 def waiting(masked: Json) -> list[Path]:
@@ -176,6 +184,9 @@ def at(arguments: Json, path: Path) -> Json:
         else:
             return MISSING
     return arguments
+
+
+_MAY_HOLD: Final = (Masked, dict, list)
 
 
 # --- Walking ------------------------------------------------------------------------------------
@@ -213,7 +224,9 @@ class _Masking:
             return masked_dict if changed else value
         if isinstance(value, list):
             masked = [
-                self.mask(below, at(last, (n,)), _in_list(value, n, named.kind), (*path, n))
+                below
+                if named.kind is Kind.NONE and _is_bare(value, n)
+                else self.mask(below, at(last, (n,)), _in_list(value, n, named.kind), (*path, n))
                 for n, below in enumerate(value)
             ]
             return masked if any(a is not b for a, b in zip(masked, value, strict=True)) else value
@@ -289,6 +302,12 @@ def _named_beside(value: dict[str, Json]) -> _Named:
             if kind is not Kind.NONE:
                 return _Named(kind, is_plain_credential(name))
     return _NOTHING
+
+
+def _is_bare(value: list[Json], place: int) -> bool:
+    """Tell whether an item is a number, or less, that no text before it can name."""
+    holds = (str, dict, list)
+    return not (isinstance(value[place], holds) or (place and isinstance(value[place - 1], str)))
 
 
 def _in_list(value: list[Json], place: int, kind: Kind) -> _Named:

@@ -211,7 +211,8 @@ def prepare(
     halt.look()
     open_raw = raw_text(detail.raw)
     raw = raw_text(detail.raw, masked=True, secrets=_written(arguments, asked))
-    asked_places = tuple(places(asked))
+    # What holds no secret is the same object as before.
+    asked_places = () if asked is arguments else tuple(places(asked))
     return replace(
         made,
         masked=masked,
@@ -259,8 +260,8 @@ def _before(changes: Iterable[Change], before: Json) -> dict[Path, Json]:
 
 def _written(arguments: Json, masked: Json) -> list[str]:
     """The secrets of some arguments as their file may hold them."""
-    found = []
-    for path, text in places(masked):
+    found: list[str] = []
+    for path, text in places(masked) if masked is not arguments else ():
         value = at(arguments, path)
         if text.whole and isinstance(value, str) and len(value) >= 4:
             found += [json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]]

@@ -166,8 +166,14 @@ def _lines(value: Json, depth: int, lead: str, tail: str, path: Path) -> Iterato
     elif isinstance(value, list) and value:
         yield f"{pad}{lead}["
         last = len(value) - 1
+        inner = "  " * (depth + 1)
         for place, below in enumerate(value):
-            yield from _lines(below, depth + 1, "", "," if place < last else "", (*path, place))
+            comma = "," if place < last else ""
+            if isinstance(below, str | dict | list):
+                yield from _lines(below, depth + 1, "", comma, (*path, place))
+            else:
+                # A long list is most often one of numbers.
+                yield f"{inner}{_scalar(below)}{comma}"
         yield f"{pad}]{tail}"
     elif isinstance(value, str) and "\n" in value:
         breaks = value.count("\n")
