@@ -240,6 +240,17 @@ def test_a_root_that_was_swapped_is_seen(source):
         window.wait(lambda one: one.tools() == {"later"})
 
 
+def test_a_root_that_goes_is_told_long_before_the_timer(source, monkeypatch):
+    leave(source / "bot")
+    monkeypatch.setattr(watch, "TICK_S", 3600.0)
+    with Window(watching(source)) as window:
+        listening(window)
+        source.rename(source.with_name("away"))
+        window.wait(lambda one: one.health[0].missing)
+        source.with_name("away").rename(source)
+        window.wait(lambda one: one.health[0].ok)
+
+
 def test_a_missing_root_keeps_its_rows_and_says_since_when(source):
     leave(source / "bot")
     with Window(watching(source)) as window:

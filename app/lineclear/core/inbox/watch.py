@@ -28,7 +28,9 @@ log = logging.getLogger(__name__)
 MAX_ROWS = 500
 """Rows in one diff: what a window takes in without a pause."""
 TICK_S = 2.0
-"""How often roots and live processes are looked at, and a walk begins at the earliest."""
+"""How often live processes are looked at, and a walk begins at the earliest."""
+ROOTS_S = 0.5
+"""How often each source's root is: its going is to be told within a second, without an event."""
 _SLICE_S = 0.003
 """A walk works this long at most before it lets hints and the window's thread in."""
 _BATCH_S = 0.05
@@ -95,6 +97,7 @@ class _State:
     complete: bool = False
     health: tuple[SourceHealth, ...] | None = None
     next_tick: float = 0.0
+    next_roots: float = 0.0
     failure: str = ""
     failure_until: float = 0.0
     reading: _Tell | None = None
@@ -172,7 +175,11 @@ class InboxWatcher:
         now = time.monotonic()
         if now >= state.next_tick:
             state.next_tick = now + TICK_S
-            self._tick(state, now)
+            self._tick(state)
+        if now >= state.next_roots:
+            state.next_roots = now + ROOTS_S
+            for watched in state.watched.values():
+                self._supervise(watched, now)
         self._look_later(state, now)
         for watched in list(state.watched.values()):
             if watched.dead and now >= watched.retry_at:
@@ -183,7 +190,7 @@ class InboxWatcher:
         return self._obey(state, self._pause(state))
 
     def _pause(self, state: _State) -> float:
-        due = [state.next_tick]
+        due = [state.next_tick, state.next_roots]
         if state.later:
             due.append(state.later[0][0])
         due += [watched.due for watched in state.watched.values()]
@@ -271,13 +278,13 @@ class InboxWatcher:
             watched.here = None
         watched.listening = False
 
-    def _tick(self, state: _State, now: float) -> None:
-        """Look whether each source is still the folder that is listened to, and who lives."""
+    def _tick(self, state: _State) -> None:
+        """Look who lives."""
         for watched in state.watched.values():
-            self._supervise(watched, now)
             self._feed(state, state.scanner.recheck_live(watched.setting))
 
     def _supervise(self, watched: Watched, now: float) -> None:
+        """Look whether a source is still the folder that is listened to."""
         identity = identity_of(watched.root)
         if identity != watched.identity:
             # Removed, made again, renamed or swapped: what listens there hears the old folder.
