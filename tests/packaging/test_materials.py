@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 LIBRARY = """\
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Format: https://example.org/packaging-manuals/copyright-format/1.0/
 Upstream-Name: a library
 License: not that of files
 
@@ -50,7 +50,7 @@ def test_the_licences_of_a_debian_package_are_those_of_its_files_and_not_of_its_
     [
         "",
         "This package was debianized by somebody.\n\nFiles: *\nLicense: MIT\n",
-        "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n",
+        "Format: https://example.org/packaging-manuals/copyright-format/1.0/\n",
     ],
 )
 def test_a_copyright_file_that_only_people_can_read_says_nothing(text):
