@@ -117,7 +117,8 @@ async def staged(
             shown = (
                 window.findChild(QWidget, "keyList") or window.findChild(QWidget, "burst") or window
             )
-            own = (window.findChild(QWidget, each) for each in (*SETTINGS_SHOWN, "exportHistory", "totalsCard"))
+            names = (*SETTINGS_SHOWN, "exportHistory", "totalsCard")
+            own = (window.findChild(QWidget, each) for each in names)
             shown = next((each for each in own if each is not None and each.isVisible()), shown)
             if shown.objectName() == "burst":
                 shown.resize(size)

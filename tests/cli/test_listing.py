@@ -200,7 +200,8 @@ def test_limits_are_told_where_they_are_known(tmp_path):
     done = lineclear("list", "--source", tmp_path)
     # One of three has no limit, so there is none for all of them.
     assert done.stdout.splitlines()[-1] == (
-        "Used by 3 runs: 7 iterations · 8 of 40 tool calls (1 run not reported)"
+        "Used by 3 runs: 7 iterations (2 runs limited to 20 in all)"
+        " · 8 of 40 tool calls (1 run not reported)"
         " · 624000 tokens (600000 in, 24000 out; 1 run not reported)"
     )
 

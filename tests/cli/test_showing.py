@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 
 import pytest
 
@@ -290,7 +291,9 @@ def test_the_call_that_does_the_same_is_named_in_list_show_and_refusal(tmp_path)
     mine, other = rows["night-bot"], rows["refund-bot"]
     assert mine["twin"]["agent"] == "refund-bot"
     assert (mine["twin"]["id"], mine["twin"]["state"]) == (other["id"], "pending")
-    at = local_time(parse_instant(mine["twin"]["at"]))
+    asked = parse_instant(mine["twin"]["at"])
+    assert isinstance(asked, datetime)
+    at = local_time(asked)
     sentence = (
         f"The same call of refund-bot also waits, asked at {at}. Approving both can run it twice."
     )

@@ -54,9 +54,8 @@ def _figure(name: str, figure: Figure, why: str, more: str = "") -> str:
     said = wording.budget(name, figure.used, figure.whole_limit)
     notes = [more] if more else []
     if figure.limit is not None and figure.whole_limit is None:
-        notes.append(
-            f"{wording.budget('runs', figure.limited, None)} of them limited to {figure.limit}"
-        )
+        runs = wording.budget("runs", figure.limited, None)
+        notes.append(f"{runs} limited to {figure.limit} in all")
     if figure.silent:
         notes.append(f"{wording.budget('runs', figure.silent, None)} {why}")
     return f"{said} ({'; '.join(notes)})" if notes else said

@@ -7,6 +7,7 @@ import asyncio
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -40,7 +41,7 @@ NUMBERS = (
 number_texts = st.sampled_from(NUMBERS) | st.floats(
     -1e300, 1e300
 ).map(lambda number: f"{number:.3e}")  # fmt: skip
-words = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=6)
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 value_texts = st.recursive(
     number_texts | words.map(json.dumps) | st.sampled_from(["true", "false", "null"]),
     lambda inner: (
@@ -278,6 +279,7 @@ async def test_any_json_passes_a_gate(tmp_path_factory, text):
         async with asyncio.TaskGroup() as group:
             asked = group.create_task(keep(value))
             shown = await asyncio.to_thread(operator.wait_for_one)
+            assert shown.call is not None
             assert exactly(shown.call.arguments) == exactly({"v": value})
             operator.approve(shown)
         assert asked.result() == exactly(plain(value)).decode()
@@ -301,7 +303,8 @@ async def test_the_spelling_is_shown_and_kept(tmp_path):
         with pytest.raises(ExecutionSuspended):
             await executor.resume()
         pending.append(await executor.pending_approval())
-    assert [exactly(each.arguments) for each in pending] == [b'{"v":120.00}'] * 2
+    assert [each and exactly(each.arguments) for each in pending] == [b'{"v":120.00}'] * 2
+    assert pending[1] is not None
     assert exactly(pending[1].steps[0].action.tool_input.value) == b'{"v":120.00}'
 
 
@@ -324,8 +327,8 @@ def test_a_text_that_is_no_number_of_json_is_refused(text):
         refuse_unless_json({"a": number}, "It")
 
 
-def deep() -> list:
-    value: list = []
+def deep() -> list[Any]:
+    value: list[Any] = []
     for _ in range(100_000):
         value = [value]
     return value
@@ -343,7 +346,7 @@ class Rude:
 async def test_what_is_no_json_is_told_to_the_model_wherever_it_stands(tmp_path, odd, place):
     values = [1.5, 2.5]
     values[place] = odd
-    told = []
+    told: list[Any] = []
 
     class Agent:
         def plan(self, inputs, steps):

@@ -117,7 +117,7 @@ def test_a_run_within_a_round_survives_an_execution_checkpoint(inputs, rounds, b
 
 
 def _wanted(action: Action) -> tuple[Any, ...]:
-    from lineclear.core.agent.run import storable_arguments
+    from lineclear.core.agent.plainjson import storable_arguments
     from lineclear.core.checkpoints.jsontext import storable
 
     call_id = action.tool_call_id

@@ -7,7 +7,7 @@ from lineclear.core.inbox import ended_calls
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import Scanner, scan_once
 from lineclear.core.inbox.settings import SourceSetting
-from lineclear.core.ledger.ask import Call, ask
+from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.outcome import finish
@@ -22,6 +22,7 @@ NOW = datetime.now(UTC)
 def one_call(folder, to, how="ok"):
     with Store.create(folder) as store:
         asked = ask(store, Call("pay", {"to": to}, "bot"))
+        assert isinstance(asked, Asked)
         if how == "withdrawn":
             return
         decide(store, asked.shown, Verdict("approve"), ANN, valid_for_s=900.0)

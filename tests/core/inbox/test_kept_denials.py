@@ -65,7 +65,7 @@ def folder(tmp_path):
 def left(folder, dead):
     """Leave words as a window that was killed left them; give the one file."""
 
-    def leave(word=None, stand=STAND) -> Path:
+    def leave(word=None, stand=STAND):
         KeptDenials(ME, folder, dead).keep({word or a_word(): stand}, at())
         return max(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,7 +94,8 @@ def test_nobody_is_named_where_it_is_not_known(source):
 
 @pytest.mark.parametrize("verdict", ["approve", "deny", "modify", "result"])
 def test_a_recorded_decision_makes_a_tool_known_before_its_call_ended(source, verdict):
-    more = {"modify": {"arguments": {}}, "result": {"result": "x"}}.get(verdict, {})
+    given: dict[str, Any] = {"modify": {"arguments": {}}, "result": {"result": "x"}}
+    more = given.get(verdict, {})
     say(asked(source / "bot" / "1", call("bash", {"command": "ls"})), verdict, **more)
     asked(source / "bot" / "2", call("bash", {"command": "pwd"}))
     asked(source / "bot" / "3", call("rm", {"path": "/"}))

@@ -198,7 +198,8 @@ async def test_what_a_run_has_used_never_goes_back_whichever_checkpoint_tells(so
             ),
         )
 
-    seen, told_by = [], set()
+    seen: list[tuple[Counters, Totals]] = []
+    told_by = set()
     output = None
     while output is None:
         async with executor() as agent:
@@ -212,8 +213,8 @@ async def test_what_a_run_has_used_never_goes_back_whichever_checkpoint_tells(so
             seen.append((one.counters, totals(rows)))
     assert output == "done"
     assert told_by == {("pay", True), (None, False)}
-    for counters, found in seen:
-        assert found.iterations.used == counters.iteration
+    for counters, summed in seen:
+        assert summed.iterations.used == counters.iteration
     for name in ("iteration", "tool_calls", "tokens"):
         figures = [getattr(counters, name) or 0 for counters, _ in seen]
         assert figures == sorted(figures)

@@ -100,6 +100,7 @@ def test_what_may_have_run_is_told_before_what_waits(source):
     assert ran.state is State.UNCERTAIN
     assert row.twin is not None
     assert (row.twin.state, row.twin.agent, row.twin.at) == (State.UNCERTAIN, "a", ran.started_at)
+    assert ran.started_at is not None
     at = local_time(ran.started_at)
     sentence = f"The same call of a may have run at {at}. {SECOND}"
     assert about(row, TWIN) == sentence

@@ -74,7 +74,9 @@ def denied(source, request):
     """A run of which a call was denied with the rest of what it asks, by a window that is gone."""
     first = ask_for(source).shown
     deny_and_end(source, request.param)
-    assert decision_of(first).verdict == "deny"
+    decision = decision_of(first)
+    assert decision is not None
+    assert decision.verdict == "deny"
     return first
 
 
@@ -86,8 +88,8 @@ async def test_it_goes_on_is_said_and_is_taken_back(denied, inbox, source, until
     assert said.endswith("(0 calls so far).")
     assert inbox.status.standing.isVisible()
     second = ask_for(source, arguments={"customer": "C-9", "amount": 1}).shown
-    await until(lambda: decision_of(second), "the denial of what came after")
-    assert decision_of(second).reason == "wrong customer"
+    later = await until(lambda: decision_of(second), "the denial of what came after")
+    assert later.reason == "wrong customer"
     (entry,) = inbox.open_words.standing_menu().actions()
     entry.trigger()
     await until(lambda: not kept(), "the file gone")

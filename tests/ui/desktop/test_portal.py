@@ -118,8 +118,8 @@ async def test_an_answer_of_another_shape_is_none_and_the_next_portal_is_heard(
             desktop.do("set", space=APPEARANCE, key="reduced-motion", signature="u", value=1)
             await until(lambda: look.still, "the wish")
     said = [one.message for one in caplog.records if one.levelname == "WARNING"]
-    odd = f"{PORTAL} answers ReadAll with {signature!r} and not 'a{{sa{{sv}}}}'"
-    assert said == [f"{odd}: it is taken as no answer."]
+    told = f"{PORTAL} answers ReadAll with {signature!r} and not 'a{{sa{{sv}}}}'"
+    assert said == [f"{told}: it is taken as no answer."]
 
 
 async def test_what_the_operator_asked_for_stands_whatever_the_desktop_says(

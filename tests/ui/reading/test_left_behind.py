@@ -125,6 +125,7 @@ async def open_tab(inbox: MainWindow, until, name: str) -> FoldedText:
     place = next(n for n in range(tabs.count()) if tabs.tabText(n) == name)
     tabs.setCurrentIndex(place)
     page = tabs.widget(place)
+    assert page is not None
     shown = page if isinstance(page, FoldedText) else page.findChild(FoldedText)
     assert isinstance(shown, FoldedText)
     await until(lambda: shown.blockCount() > 1 and shown.complete(), "its text")

@@ -66,7 +66,7 @@ class SortRule:
         process = known.index.values["process"]
         start = {each.value: _PER_GROUP * group for each, group in OF_PROCESS.items()}
         return [
-            placed[slot] if expires[slot] <= soon else placed[slot] + start[process[slot]]
+            placed[slot] if expires[slot] <= soon else placed[slot] + start[str(process[slot])]
             for slot in slots
         ]
 

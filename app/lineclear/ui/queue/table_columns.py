@@ -177,7 +177,7 @@ class TableColumns(QObject):
         compact = self.compact
         self.set_compact(on=False)
         header = self._view.horizontalHeader()
-        raw = kept.data()
+        raw = bytes(kept.data())
         for mark in (_OWN, _AUTO):
             if raw.startswith(mark):
                 self._own, raw = mark == _OWN, raw.removeprefix(mark)
