@@ -87,6 +87,15 @@ def test_it_takes_the_operators_word_and_leaves_the_file(folder, theirs):
     assert f"goes on in {folder / 'source' / 'arun' / 'resumed-'}" in again.stderr
 
 
+def test_an_agent_that_names_no_session_takes_a_run_up_in_the_runs_own(folder, theirs):
+    unnamed = MODULE.replace(', session_id="session-1"', "")
+    assert unnamed != MODULE
+    (folder / "slow.py").write_text(unnamed)
+    done = resume(folder, *WORD)
+    assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
+    assert done.stdout.endswith("charged\n")
+
+
 def test_it_does_not_run_beside_a_relaunch_of_the_same_run(folder, theirs):
     (folder / "wait").touch()
     code = f"import pathlib, time\nwhile pathlib.Path({str(folder / 'wait')!r}).exists():"

@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.kept_denials import KeptDenials
 from lineclear.core.inbox.standing_denials import LASTS, Stand, StandingDenial, StandingDenials
 from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.liveness import current_owner, owner_of
 from lineclear.core.ledger.records import Person
 from tests.core.inbox.test_standing_denials import ASKED, later
@@ -141,6 +145,45 @@ def test_a_window_that_lives_keeps_its_words_and_one_alone_takes_them_up(folder,
     left()
     assert list(taken_up(folder, window=current_owner()).words) == [a_word()]
     assert taken_up(folder).words == {}
+
+
+def test_of_windows_that_open_at_once_one_takes_a_word_up(folder, left):
+    start = threading.Barrier(4)
+
+    def window(_number: int) -> int:
+        start.wait(10)
+        return len(taken_up(folder, window=current_owner()).words)
+
+    with ThreadPoolExecutor(4) as windows:
+        for _ in range(20):
+            left()
+            assert sum(windows.map(window, range(4))) == 1
+            assert len(list(folder.iterdir())) == 1
+            next(folder.iterdir()).unlink()
+
+
+def test_a_copy_of_a_word_is_kept_aside_and_said(folder, left):
+    file = left()
+    shutil.copy(file, folder / f"{'a' * 32}.json")
+    found = taken_up(folder)
+    assert list(found.words) == [a_word()]
+    (said,) = found.said
+    assert "is a copy of another." in said
+    (aside,) = (path for path in folder.iterdir() if path != file)
+    assert ".json.damaged-" in aside.name
+
+
+def test_a_folder_that_stays_locked_is_not_waited_for_long(folder, left):
+    left()
+    lock = FolderLock(folder)
+    assert lock.try_take()
+    try:
+        found = taken_up(folder)
+    finally:
+        lock.close()
+    assert found.words == {}
+    assert "every call waits for you" in found.said[0]
+    assert len(taken_up(folder).words) == 1
 
 
 def test_what_is_taken_back_or_over_leaves_no_file(folder, left):

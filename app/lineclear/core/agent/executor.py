@@ -49,7 +49,8 @@ class AgentExecutor:
         loop_checkpoints: takes a checkpoint after each completed round, never within one. True:
             files beside a FileResumeStore, if there is one; False: none.
         checkpoints: is called at every named boundary of a run and may suspend it there.
-        session_id: the session and conversation that runs belong to; default: the name.
+        session_id: the session and conversation that runs belong to; a run of another one is then
+            refused. Default: the name, and a run that its store holds goes on in its own session.
 
     Cancelled while it waits, the call stays open: it is there to be resumed.
     """
@@ -82,7 +83,9 @@ class AgentExecutor:
         sink = _sink(loop_checkpoints, self._sessions)
         keeper = checkpoints if isinstance(checkpoints, CheckpointKeeper) else None
         self._keeps = sink is not None or keeper is not None
-        self._kept = KeptRuns(sink, keeper, session)
+        # What lies in an agent's own store is its own, taken over or not, unless told otherwise.
+        adopts = session_id is None and loop_checkpoints is True
+        self._kept = KeptRuns(sink, keeper, session, adopts=adopts)
         self._custody = _custody(approval, store)
         setup = Setup(
             agent,

@@ -46,11 +46,20 @@ class KeptRuns:
     """Loop and execution checkpoints of one executor."""
 
     def __init__(
-        self, sink: LoopCheckpointSink | None, keeper: CheckpointKeeper | None, session_id: str
+        self,
+        sink: LoopCheckpointSink | None,
+        keeper: CheckpointKeeper | None,
+        session_id: str,
+        *,
+        adopts: bool = False,
     ) -> None:
+        """ADOPTS: a run of another session goes on in that one, instead of being refused."""
         self._sink = sink
         self._keeper = keeper
         self._session_id = session_id
+        self._adopts = adopts
+        self._adopted: dict[str, str] = {}
+        """The session of each run that began in another one."""
         self._theirs: set[str] = set()
         """Runs that were taken up from a checkpoint of another program."""
 
@@ -59,7 +68,8 @@ class KeptRuns:
         if self._sink is None:
             return
         try:
-            checkpoint = loop_checkpoint_of(run, self._session_id)
+            session = self._adopted.get(run.trace_id, self._session_id)
+            checkpoint = loop_checkpoint_of(run, session)
         except ValueError as why:
             _log.warning("No loop checkpoint could be made; the run goes on. %s", why)
             return
@@ -132,7 +142,9 @@ class KeptRuns:
         if found is None:
             return None
         found.ensure_loadable()
-        found.ensure_owned_by(run_id, self._session_id)
+        if self._adopts:
+            self._adopted[run_id] = found.session_id
+        found.ensure_owned_by(run_id, self._adopted.get(run_id, self._session_id))
         if BLOCK not in (found.model_extra or {}):
             self._theirs.add(run_id)
         try:

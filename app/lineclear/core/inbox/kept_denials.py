@@ -1,7 +1,8 @@
 """Standing denials over the end of the window that was told them: one file each, for their time.
 
 A file names the window that carries its word out. Another window takes it up once that one is gone,
-by renaming it, which one window alone can; until then, and in any doubt, it is left alone.
+by writing its own name in, under a lock on the folder; until then, and in any doubt, it is left
+alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import os
 import re
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -27,6 +29,7 @@ from lineclear.core.inbox.standing_denials import LASTS, Stand, StandingDenial
 from lineclear.core.ledger import commit, folders, oserrors
 from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.records import (
     Hex32,
@@ -45,6 +48,8 @@ _NAME: Final = re.compile(r"[0-9a-f]{32}\.json")
 _MOST: Final = 256
 """Files that are looked at."""
 _MAX_BYTES: Final = 4 << 20
+_PATIENCE_S: Final = 1
+_AGAIN_S: Final = 0.02
 
 
 class KeptDenial(Record):
@@ -138,7 +143,7 @@ class KeptDenials:
         found: dict[StandingDenial, Stand] = {}
         said: list[str] = []
         try:
-            with self._open() as fd:
+            with self._open() as fd, self._alone():
                 for name in [each for each in self._names(fd) if _NAME.fullmatch(each)][:_MOST]:
                     try:
                         kept = self._read(fd, name)
@@ -147,7 +152,8 @@ class KeptDenials:
                         continue
                     if kept.over(now):
                         self._remove(fd, name)
-                    elif self._may_take(kept, sources) and self._claim(fd, name, kept):
+                    elif self._may_take(kept, sources):
+                        self._claim(fd, kept)
                         found[kept.word()] = Stand(frozenset(kept.before), kept.met)
         except Unreadable as why:
             if why.code != "absent":
@@ -164,22 +170,37 @@ class KeptDenials:
             and process_of(kept.window) is Process.DEAD
         )
 
-    def _claim(self, fd: int, name: str, kept: KeptDenial) -> bool:
-        """Take a file over under a new name; False where another window was first."""
-        nonce = new_nonce()
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other windows from taking up anything meanwhile; raises LineclearError."""
+        lock = FolderLock(self._path)
         try:
-            os.rename(self._path / name, self._path / f"{nonce}.json")
-        except OSError:
-            return False
-        mine = kept.model_copy(update={"nonce": nonce, "window": self._window})
-        commit.replace(fd, f"{nonce}.json", mine.encode())
+            end = time.monotonic() + _PATIENCE_S
+            while not lock.try_take():
+                if time.monotonic() > end:
+                    raise LineclearError(
+                        _("another window has been looking there for {n} s").format(n=_PATIENCE_S),
+                        code="denials_locked",
+                    )
+                time.sleep(_AGAIN_S)
+            yield
+        finally:
+            lock.close()
+
+    def _claim(self, fd: int, kept: KeptDenial) -> None:
+        """Write into a file that this window carries it out."""
+        mine = kept.model_copy(update={"window": self._window})
+        commit.replace(fd, f"{kept.nonce}.json", mine.encode())
         self._files[kept.word()] = mine
-        return True
 
     def _read(self, fd: int, name: str) -> KeptDenial:
         owners = frozenset({system.user_id()})
         raw = read_file(name, dir_fd=fd, owners=owners, max_bytes=_MAX_BYTES).raw
-        return KeptDenial.decode(raw, name)
+        kept = KeptDenial.decode(raw, name)
+        if name != f"{kept.nonce}.json":
+            # It would outlive the word, which is taken back by its own file's name.
+            raise Unreadable("copied", _("{name} is a copy of another.").format(name=name), name)
+        return kept
 
     def _not_understood(self, name: str, why: Unreadable) -> list[str]:
         if why.code in ("absent", "unknown_version"):
