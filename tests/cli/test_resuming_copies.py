@@ -11,36 +11,11 @@ import pytest
 
 from lineclear.core.agent.resume import hand_over
 from lineclear.core.checkpoints.a3s import file_name
-from lineclear.core.inbox.turn import turn_of_run
-from tests import badinputs
+from lineclear.core.inbox.turn import name_of_run, turn_waited_for
+from tests.cli.charging_agent import LOOP, MODULE
 from tests.cli.program import lineclear, listed, wait_for
 
-LOOP = badinputs.FIXTURES / "a3s" / "small_one_round.json"
 RUN = json.loads(LOOP.read_bytes())["run_id"]
-MODULE = """
-import os, time
-from pathlib import Path
-from lineclear import Action, AgentExecutor, Finish, Tool
-
-HERE = Path(__file__).parent
-
-class Model:
-    def plan(self, inputs, steps):
-        return Action("charge", {}) if len(steps) < 2 else Finish("charged")
-
-def charge():
-    with (HERE / "ran").open("a") as ran:
-        print(os.getpid(), file=ran)
-    until = time.monotonic() + 40
-    while (HERE / "wait").exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return "ok"
-
-def make(store):
-    (HERE / f"made-{Path(store).name}").touch()
-    tools = {"charge": Tool(charge, asks=False)}
-    return AgentExecutor(Model(), tools, store=store, session_id="session-1")
-"""
 
 
 @pytest.fixture
@@ -82,7 +57,7 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
     assert [(row["system"], row["state"]) for row in listed()] == [("lineclear", "resumable")] * 2
     with contextlib.ExitStack() as stack:
         with asyncio.Runner() as runner:
-            turn = turn_of_run(RUN)
+            turn = turn_waited_for(name_of_run(RUN))
             runner.run(turn.__aenter__())
             both = [stack.enter_context(resuming(folder, name)) for name in ("a", "b")]
             # Both agents are made, and neither goes on before the turn is free.

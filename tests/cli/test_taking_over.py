@@ -10,33 +10,8 @@ import pytest
 
 from lineclear.core.inbox.turn import FOLDER
 from lineclear.core.places import home
-from tests import badinputs
+from tests.cli.charging_agent import LOOP, MODULE
 from tests.cli.program import lineclear, listed, only_row, wait_for
-
-LOOP = badinputs.FIXTURES / "a3s" / "small_one_round.json"
-MODULE = """
-import os, time
-from pathlib import Path
-from lineclear import Action, AgentExecutor, FileResumeStore, Finish, Tool
-
-HERE = Path(__file__).parent
-
-class Model:
-    def plan(self, inputs, steps):
-        return Action("charge", {}) if len(steps) < 2 else Finish("charged")
-
-def charge():
-    with (HERE / "ran").open("a") as ran:
-        print(os.getpid(), file=ran)
-    until = time.monotonic() + 20
-    while (HERE / "wait").exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    return "ok"
-
-def make(store):
-    tools = {"charge": Tool(charge, asks=False)}
-    return AgentExecutor(Model(), tools, store=FileResumeStore(store), session_id="session-1")
-"""
 
 
 @pytest.fixture

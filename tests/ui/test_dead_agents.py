@@ -225,7 +225,8 @@ async def test_its_key_can_be_copied(inbox, source, until):
 # --- Foreign stores -----------------------------------------------------------------------------
 
 
-async def test_a_foreign_call_is_modified_in_its_own_systems_form(inbox, source, until):
+async def a_foreign_call(inbox, source, until):
+    """A call of another program, in view; gives its id."""
     store = source / "seed"
     store.mkdir(mode=0o700)
     shutil.copy(FIXTURES / "v018_sample_pending.json", store / ".new")
@@ -234,13 +235,18 @@ async def test_a_foreign_call_is_modified_in_its_own_systems_form(inbox, source,
     await until(lambda: inbox.model.rowCount() == 1, "the row")
     aid = inbox.model.id_at(0)
     await select(inbox, until, aid)
+    return aid
+
+
+async def test_a_foreign_call_is_modified_in_its_own_systems_form(inbox, source, until):
+    aid = await a_foreign_call(inbox, source, until)
     assert inbox.pane.bar.approve.text() == "Record approval"
     press(inbox, Qt.Key.Key_M)
     inbox.pane.modify.yours.setPlainText('{"path": "/tmp/b"}')
     press(inbox, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     await ready(inbox, until)
     click(inbox.pane.bar.approve)
-    record = store / ".approvals" / f"{aid}.decision.json"
+    record = source / "seed" / ".approvals" / f"{aid}.decision.json"
     await until(record.exists, "the decision")
     native = json.loads(record.read_bytes())["native"]
     assert native["Modify"]["arguments"] == {"path": "/tmp/b"}

@@ -204,8 +204,8 @@ def _print_call(detail: Detail, terminal: Terminal, values: Values) -> None:
         _print_section(terminal, "Why it asks (the agent's words)", values.text(reason))
     if row.arguments is not MISSING:
         _print_section(terminal, "Arguments", values.decided(row.arguments))
-    if row.decision is not None and row.decision.verdict == "modify":
-        changed = values.decided(row.decision.arguments)
+    if row.is_changed:
+        changed = values.decided(row.decided_arguments)
         _print_section(terminal, "Arguments as changed by the operator", changed)
     if checkpoint is not None and row.tool is None:
         _print_run(terminal, values, checkpoint)

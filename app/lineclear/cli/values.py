@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets as randomness
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
@@ -37,14 +37,7 @@ class Values:
 
     def line(self, text: str) -> str:
         """Give a text on one line."""
-        if self._openly:
-            return visible_line(text)
-        shown = mask_text(text, widely=True)
-        pieces = shown.pieces if isinstance(shown, Masked) else (shown,)
-        return "".join(
-            self._mark(piece) if isinstance(piece, Secret) else visible_line(piece)
-            for piece in pieces
-        )
+        return self._escaped(text if self._openly else mask_text(text, widely=True), visible_line)
 
     def on_one_line(self, value: Json) -> str:
         """Give a value as JSON on one line."""
@@ -54,13 +47,7 @@ class Values:
         """Give a command on one line; the value of an option may be a secret."""
         words = list(argv) if self._openly else mask_for_record(list(argv))
         assert isinstance(words, list)
-        return " ".join(
-            "".join(
-                self._mark(piece) if isinstance(piece, Secret) else visible_line(piece)
-                for piece in (word.pieces if isinstance(word, Masked) else (str(word),))
-            )
-            for word in words
-        )
+        return " ".join(self._escaped(word, visible_line) for word in words)
 
     def _members(self, value: Json) -> Iterator[str]:
         """Give a value as indented JSON, but its long texts as the lines that they hold."""
@@ -78,12 +65,14 @@ class Values:
             yield from rest
 
     def _text_lines(self, text: str) -> list[str]:
-        if not isinstance(text, Masked):
-            return visible(text).text.split("\n")
+        return self._escaped(text, lambda piece: visible(piece).text).split("\n")
+
+    def _escaped(self, text: Json, escape: Callable[[str], str]) -> str:
+        """Give a text with marks for its secrets, and the rest of it escaped."""
+        pieces = text.pieces if isinstance(text, Masked) else (str(text),)
         return "".join(
-            self._mark(piece) if isinstance(piece, Secret) else visible(piece).text
-            for piece in text.pieces
-        ).split("\n")
+            self._mark(piece) if isinstance(piece, Secret) else escape(piece) for piece in pieces
+        )
 
     def _json_lines(self, value: Json, *, flat: bool = False) -> list[str]:
         marks: dict[str, str] = {}

@@ -10,6 +10,17 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 
 
+def in_line_button(text: str, name: str, *, tabular: bool = False) -> QPushButton:
+    """A small button within a line of words, without a frame of its own and never the default."""
+    made = QPushButton(text)
+    made.setObjectName(name)
+    made.setProperty("inLine", True)
+    made.setAutoDefault(False)
+    made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    made.setFont(theme.small_font(tabular=tabular))
+    return made
+
+
 class DecisionButton(QPushButton):
     """A button without a mnemonic, never the default.
 

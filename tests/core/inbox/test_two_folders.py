@@ -14,7 +14,7 @@ from lineclear.core.inbox.resumed import told
 from lineclear.core.inbox.rows import row_json
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import save
-from lineclear.core.inbox.turn import FOLDER, turn_of
+from lineclear.core.inbox.turn import FOLDER, name_of, turn
 from lineclear.core.ledger.state import State
 from lineclear.core.places import state
 from tests.core.inbox.test_beside import asked, failed, looped, say, waiting
@@ -178,10 +178,11 @@ def test_a_turn_that_does_not_come_is_told_in_a_sentence(source):
     settings = command(source, "-c", "")
     shown = read_detail(waits(settings)[0]).shown
     assert shown is not None
-    with turn_of(shown), pytest.raises(Refusal) as refused, turn_of(shown, patience_s=0):
+    name = name_of(shown)
+    with turn(name), pytest.raises(Refusal) as refused, turn(name, patience_s=0):
         pass
     assert refused.value.code == "being_started"
-    with turn_of(shown, patience_s=0):
+    with turn(name, patience_s=0):
         pass
 
 
@@ -206,5 +207,6 @@ def test_a_turn_is_one_for_all_spellings_of_a_run(source):
     one, other = shown
     assert one is not None
     assert other is not None
-    with turn_of(one), pytest.raises(Refusal), turn_of(other, patience_s=0):
+    name, same = name_of(one), name_of(other)
+    with turn(name), pytest.raises(Refusal), turn(same, patience_s=0):
         pass

@@ -1,7 +1,6 @@
 """What the window says of a resume is what its worker says: it started the agent, or why not."""
 
 import json
-import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
-from tests.ui.test_dead_agents import FIXTURES, set_command
+from tests.ui.test_dead_agents import a_foreign_call, set_command
 from tests.ui.test_window import click, ready, says, select
 
 GOES_ON = """
@@ -39,14 +38,7 @@ def going_on_in(folder, shown):
 
 async def an_approved_call(inbox, source, until, code):
     """A call of another program in view, approved, with a command that resumes it."""
-    store = source / "seed"
-    store.mkdir(mode=0o700)
-    shutil.copy(FIXTURES / "v018_sample_pending.json", store / ".new")
-    (store / ".new").chmod(0o600)
-    (store / ".new").rename(store / "pending.json")
-    await until(lambda: inbox.model.rowCount() == 1, "the row")
-    aid = inbox.model.id_at(0)
-    await select(inbox, until, aid)
+    aid = await a_foreign_call(inbox, source, until)
     await ready(inbox, until)
     click(inbox.pane.bar.approve)
     await until(lambda: inbox.model.counts()[Section.HANDED_OVER] == 1, "the approval")

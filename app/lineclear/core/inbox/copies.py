@@ -21,7 +21,13 @@ from lineclear.core.inbox.everywhere import look_everywhere
 from lineclear.core.inbox.going_lock import refuse_going_on
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.settings import Settings
-from lineclear.core.inbox.turn import name_of, name_of_row, name_of_run, turn_of, turn_of_run
+from lineclear.core.inbox.turn import (
+    name_of,
+    name_of_row,
+    name_of_run,
+    turn,
+    turn_waited_for,
+)
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.folder_lock import FolderLock
 
@@ -39,9 +45,10 @@ def only_start(
     has it after PATIENCE_S), `start_lock` (a lock cannot be taken: nothing is started then);
     LineclearError (`home_relative`).
     """
-    with turn_of(shown, patience_s=patience_s):
-        refuse_going_on(name_of(shown))
-        copies = _Copies(name_of(shown), shown.store, time.monotonic() + patience_s)
+    name = name_of(shown)
+    with turn(name, patience_s=patience_s):
+        refuse_going_on(name)
+        copies = _Copies(name, shown.store, time.monotonic() + patience_s)
         with contextlib.closing(copies):
             while True:
                 if not copies.take():
@@ -58,9 +65,10 @@ async def only_start_of_run(
     run_id: str, store: Path, settings: Settings, *, patience_s: float = _PATIENCE_S
 ) -> AsyncIterator[Sequence[Row]]:
     """Do as `only_start` for the run of this id in STORE; whoever waits can be cancelled."""
-    async with turn_of_run(run_id, patience_s=patience_s):
-        refuse_going_on(name_of_run(run_id))
-        copies = _Copies(name_of_run(run_id), store, time.monotonic() + patience_s)
+    name = name_of_run(run_id)
+    async with turn_waited_for(name, patience_s=patience_s):
+        refuse_going_on(name)
+        copies = _Copies(name, store, time.monotonic() + patience_s)
         with contextlib.closing(copies):
             while True:
                 if not copies.take():

@@ -172,30 +172,24 @@ def _not_ended_well(
             why.raise_if_passing()
             return None
         key = _run_key(request.checkpoint)
-        if key is None or isinstance(start, Revoked) or _ended_well(store, aid):
+        if key is None or isinstance(start, Revoked):
+            return None
+        well = _ended_well(store, aid)
+        if well:
             return None
         of_call = start is None or start.decision.get("aid") == aid
         codes = (RESUME_FAILED, HANDED_OVER) if of_call else (RESUME_FAILED,)
-        owner = None if start is None or _ended(store, aid) else start.owner
+        owner = start.owner if start is not None and well is None else None
         return key, _Unended(frozenset(codes), owner)
 
 
-def _ended(store: Store, aid: str) -> bool:
-    try:
-        store.reader.outcome(None, aid)
-    except Unreadable as why:
-        why.raise_if_passing()
-        return why.code != "absent"
-    return True
-
-
-def _ended_well(store: Store, aid: str) -> bool:
-    """Tell whether it ended as it should, or an operator found that it ran."""
+def _ended_well(store: Store, aid: str) -> bool | None:
+    """Tell whether it ended as it should, or an operator found that it ran; None: no end yet."""
     try:
         outcome = store.reader.outcome(None, aid)
     except Unreadable as why:
         why.raise_if_passing()
-        return False
+        return None if why.code == "absent" else False
     return outcome.outcome == "ok" or outcome.resolution == "ran"
 
 

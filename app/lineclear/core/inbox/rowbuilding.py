@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.likeness import Likeness, likeness
-from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, PendingCall, Usage
+from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, PendingCall, Usage
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
@@ -306,8 +306,13 @@ def path_digest(path: Path, seq: int | None = None) -> str:
 
 def same_digest(call: PendingCall) -> str | None:
     """Give a digest over what a call does: its tool and arguments."""
+    return digest_of(call.tool, call.arguments)
+
+
+def digest_of(tool: str | None, arguments: Json) -> str | None:
+    """Give that digest of a tool with these arguments; None for what no JSON can hold."""
     try:
-        text = jsontext.canonical({"tool": call.tool, "arguments": call.arguments})
+        text = jsontext.canonical({"tool": tool, "arguments": arguments})
     except ValueError:
         return None
     return hashlib.sha256(text).hexdigest()

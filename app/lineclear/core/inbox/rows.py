@@ -188,10 +188,10 @@ class Row:
     @property
     def decided_arguments(self) -> Json:
         """The operator's arguments where they changed them, which are what runs; else the asked."""
-        if self.decision is not None and self.decision.verdict == "modify":
-            arguments: Json = self.decision.arguments
-            return arguments
-        return self.arguments
+        if self.decision is None or not self.is_changed:
+            return self.arguments
+        arguments: Json = self.decision.arguments
+        return arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,13 +304,17 @@ def _decision_json(decision: Decision | None) -> dict[str, Any] | None:
 def _answered_json(before: Answered | None) -> dict[str, Any] | None:
     if before is None:
         return None
+    return {**_earlier_json(before), "handed_over": before.code is not None}
+
+
+def _earlier_json(before: Answered | Repeated) -> dict[str, Any]:
+    """Give what is told of any earlier call that was decided."""
     return {
         "id": before.id,
         "store": path_text(before.store),
         "verdict": before.decision.verdict,
         "by": before.decision.by.name,
         "at": format_instant(before.decision.at),
-        "handed_over": before.code is not None,
     }
 
 
@@ -330,15 +334,7 @@ def _twin_json(twin: Twin | None) -> dict[str, Any] | None:
 def _repeated_json(before: Repeated | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {
-        "id": before.id,
-        "store": path_text(before.store),
-        "verdict": before.decision.verdict,
-        "by": before.decision.by.name,
-        "at": format_instant(before.decision.at),
-        "outcome": before.outcome,
-        "ran": before.ran,
-    }
+    return {**_earlier_json(before), "outcome": before.outcome, "ran": before.ran}
 
 
 def _resumed_json(before: Resumed | None) -> dict[str, Any] | None:

@@ -30,13 +30,6 @@ _PAUSE_S: Final = 0.02
 
 
 @contextmanager
-def turn_of(shown: Shown, *, patience_s: float = _TURN_S) -> Iterator[None]:
-    """Be the only one of this operator who looks at a run and starts it; as `turn` of its name."""
-    with turn(name_of(shown), patience_s=patience_s):
-        yield
-
-
-@contextmanager
 def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
     """Be the only one of this operator who looks at the run of this name and starts it.
 
@@ -53,11 +46,11 @@ def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def turn_of_run(run_id: str, *, patience_s: float = _TURN_S) -> AsyncIterator[None]:
-    """Have the turn of the run of this id, as `turn_of` does; whoever waits can be cancelled."""
+async def turn_waited_for(name: str, *, patience_s: float = _TURN_S) -> AsyncIterator[None]:
+    """Do as `turn`; whoever waits can be cancelled."""
     deadline = time.monotonic() + patience_s
     while True:
-        held = _take(name_of_run(run_id), deadline)
+        held = _take(name, deadline)
         if held is not None:
             break
         await asyncio.sleep(_PAUSE_S)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints import jsontext
+from lineclear.core.inbox.rowbuilding import digest_of
 from lineclear.core.inbox.rows import Row, Twin
 from lineclear.core.ledger.state import State
 
@@ -102,13 +101,7 @@ def _does(row: Row) -> str | None:
         return row.same
     if decision.verdict in _RUNS_NOTHING:
         return None
-    if decision.verdict != "modify":
-        return row.same
-    try:
-        text = jsontext.canonical({"tool": row.tool, "arguments": decision.arguments})
-    except ValueError:
-        return None
-    return hashlib.sha256(text).hexdigest()
+    return digest_of(row.tool, row.decided_arguments) if row.is_changed else row.same
 
 
 def _rank(row: Row) -> _Rank:

@@ -12,6 +12,7 @@ from lineclear.core.inbox.totals import Totals
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.announcing import announce
+from lineclear.ui.buttons import in_line_button
 from lineclear.ui.frame.sections_button import SectionsButton
 from lineclear.ui.frame.totals_label import TotalsLabel
 from lineclear.ui.labels import PlainLabel, explain
@@ -167,13 +168,8 @@ class StatusLine(QWidget):
 
 
 def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
-    button = QPushButton()
-    button.setObjectName(name)
+    button = in_line_button("", name, tabular=True)
     button.setAccessibleName(_("Nothing is open"))
-    button.setProperty("inLine", True)
-    button.setAutoDefault(False)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    button.setFont(theme.small_font(tabular=True))
     button.clicked.connect(pressed)
     button.hide()
     return button

@@ -15,7 +15,7 @@ from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.json_view import JsonView
 from lineclear.ui.reading.masked_list import MaskedList
-from lineclear.ui.reading.prepared import Prepared, modified
+from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.reading.secret_line import SecretLine
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.tasks import Tasks
@@ -208,7 +208,7 @@ class CallTab(QWidget):
 
     def follow(self, row: Row) -> None:
         """Go back to the arguments asked when the modify that is shown was taken back."""
-        self._modified = row.id if modified(row) else ""
+        self._modified = row.id if row.is_changed else ""
         shown = self._prepared
         if shown is not None and row.id == self.shown and shown.changed and not self._modified:
             self.show_call(shown.as_asked())

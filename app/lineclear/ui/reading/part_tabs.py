@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QMenu,
-    QPushButton,
     QStackedWidget,
     QTabBar,
     QTabWidget,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.language import _
-from lineclear.ui import theme
+from lineclear.ui.buttons import in_line_button
 
 _CLOSER = 8
 """Pixels that each tab is narrower where they stand close, as the theme has it."""
@@ -72,13 +71,8 @@ class PartTabs(QTabWidget):
         self._bar.setDrawBase(False)
         self._pages: list[QWidget] = []
         self._names: dict[QWidget, str] = {}
-        self.more = QPushButton(_("More"))
-        self.more.setObjectName("moreParts")
+        self.more = in_line_button(_("More"), "moreParts")
         self.more.setAccessibleName(_("All parts of the call"))
-        self.more.setProperty("inLine", True)
-        self.more.setAutoDefault(False)
-        self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.more.setFont(theme.small_font())
         self.more.clicked.connect(self._list)
         self.more.hide()
         corner = QWidget()

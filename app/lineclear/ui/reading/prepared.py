@@ -178,7 +178,7 @@ def prepare(
     missing = arguments is MISSING
     decision = detail.row.decision
     given = MISSING
-    if decision is not None and modified(detail.row) and not missing:
+    if decision is not None and detail.row.is_changed and not missing:
         given = decision.arguments
     inputs = {} if detail.checkpoint is None else detail.checkpoint.inputs
     now = datetime.now(UTC)
@@ -266,11 +266,6 @@ def _written(arguments: Json, masked: Json) -> list[str]:
         if text.whole and isinstance(value, str) and len(value) >= 4:
             found += [json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]]
     return found
-
-
-def modified(row: Row) -> bool:
-    """Whether other arguments than those asked were approved."""
-    return row.decision is not None and row.decision.verdict == "modify"
 
 
 def warned(prepared: Prepared, codes: tuple[str, ...]) -> Prepared:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.totals import newest, totals
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
+from lineclear.ui.buttons import in_line_button
 from lineclear.ui.labels import ElidedLabel, explain
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.totals import THIS_RUN, figures, spoken
@@ -36,12 +37,7 @@ class RunLine(QWidget):
         self.told.setProperty("tone", "muted")
         self.told.setFont(theme.small_font(tabular=True))
         self.told.elide_mode = Qt.TextElideMode.ElideRight
-        self.list = QPushButton(_("List\u2026"))
-        self.list.setObjectName("listRun")
-        self.list.setProperty("inLine", True)
-        self.list.setAutoDefault(False)
-        self.list.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.list.setFont(theme.small_font())
+        self.list = in_line_button(_("List\u2026"), "listRun")
         self.list.clicked.connect(self._list)
         line = QHBoxLayout(self)
         line.setContentsMargins(16, 0, 10, 8)
