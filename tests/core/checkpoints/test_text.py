@@ -29,8 +29,14 @@ def test_what_is_shown_holds_nothing_that_hides(text):
     assert not any(end in shown.replace("⏎\n", "") for end in LINE_ENDS)
 
 
-@given(ALL_TEXT | TRICKY, st.integers(0, 30))
+RIGHT_TO_LEFT = st.text("\u05d0\u0591 a1⟦", max_size=40)
+
+
+@given(ALL_TEXT | TRICKY | RIGHT_TO_LEFT, st.integers(0, 30))
 @settings(max_examples=500, deadline=None)
+@example("\u0591", 2)
+@example("\u05d0bc", 5)
+@example("ab\u05d0\u05d0\u05d0\u05d0\u05d0\u05d0", 7)
 def test_one_line_is_one_line_within_its_limit(text, limit):
     line = visible_line(text, limit)
     assert len(line.splitlines()) <= 1

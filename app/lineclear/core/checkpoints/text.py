@@ -323,9 +323,12 @@ def _front(line: str, length: int) -> str:
     opened = piece.rfind("⟦")
     if opened >= 0 and "⟧" not in piece[opened:]:
         piece = piece[:opened]
-    if piece.rfind(_ISOLATE) > piece.rfind(_ISOLATED):
-        piece = piece[: length - 1] + _ISOLATED
-    return piece if piece != _ISOLATE + _ISOLATED and piece != _ISOLATED else ""
+    opened = piece.rfind(_ISOLATE)
+    if opened > piece.rfind(_ISOLATED):
+        # What stays of the word ends in its place; of nothing of it, nothing stays.
+        kept = piece[: length - 1]
+        piece = kept + _ISOLATED if len(kept) > opened + 1 else kept[:opened]
+    return piece
 
 
 def _back(line: str, length: int) -> str:
@@ -333,10 +336,18 @@ def _back(line: str, length: int) -> str:
     closed = piece.find("⟧")
     if closed >= 0 and "⟦" not in piece[:closed]:
         piece = piece[closed + 1 :]
-    ended = piece.find(_ISOLATED)
-    if ended >= 0 and not 0 <= piece.find(_ISOLATE) < ended:
-        piece = _ISOLATE + (piece if len(piece) < length else piece[1:])
+    if _begins_within_isolates(piece):
+        kept = piece if len(piece) < length else piece[1:]
+        # As in front: of a word of which no letter is left, nothing stays.
+        piece = kept.removeprefix(_ISOLATED)
+        if piece == kept and _begins_within_isolates(kept):
+            piece = _ISOLATE + kept
     return piece
+
+
+def _begins_within_isolates(piece: str) -> bool:
+    ended = piece.find(_ISOLATED)
+    return ended >= 0 and not 0 <= piece.find(_ISOLATE) < ended
 
 
 def _revealed(found: re.Match[str]) -> str:
