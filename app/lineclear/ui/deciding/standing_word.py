@@ -135,17 +135,22 @@ class StandingWord(QObject):
         self._keep()
         self.changed.emit()
 
-    def told(self) -> str:
-        """What stands, in words: the first of them and how many more; "" for nothing."""
+    def told(self, *, so_far: bool = True) -> str:
+        """What stands, in words: the first of them and how many more; "" for nothing.
+
+        SO_FAR: with how many calls it met, which is true only as it is said.
+        """
         active = self._words.active(self._now())
         if not active:
             return ""
         first, more = active[0], len(active) - 1
         until = words.clock(first.until, self._now())
-        met = counted("{n} call", "{n} calls", self._words.met(first))
-        told = _("{agent}: denied until {until} ({met} so far)").format(
-            agent=words.name(first.agent, cut=24), until=until, met=met
+        told = _("{agent}: denied until {until}").format(
+            agent=words.name(first.agent, cut=24), until=until
         )
+        if so_far:
+            met = counted("{n} call", "{n} calls", self._words.met(first))
+            told = _("{told} ({met} so far)").format(told=told, met=met)
         return _("{told}, and {more} more").format(told=told, more=more) if more else told
 
     def listed(self) -> list[tuple[StandingDenial, str]]:

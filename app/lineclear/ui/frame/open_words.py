@@ -21,7 +21,7 @@ class OpenWords(QObject):
         status.words_wanted.connect(self.list_standing)
         flow.holding.changed.connect(self._show)
         flow.standing.changed.connect(self._show)
-        self._from_before = flow.standing.told()
+        self._from_before = flow.standing.told(so_far=False)
         self.strip = Strip(
             self._begins(),
             "standingWords",
