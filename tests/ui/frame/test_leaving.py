@@ -12,6 +12,7 @@ from tests.ui.test_window import click, decision_of, press, ready, says, select
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 CTRL = Qt.KeyboardModifier.ControlModifier
+RESTS = "A denial of yours is kept, but rests while no window is open: what its run asks waits."
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ async def test_a_burst_that_was_stopped_loses_nothing(inbox, source, until, ende
     assert ended == [True]
 
 
-async def test_a_standing_denial_that_rests_without_a_window_is_said(inbox, source, until, ended):
+async def deny_for_a_while(inbox, source, until) -> None:
     shown = ask_for(source).shown
     await select(inbox, until, shown.aid)
     await ready(inbox, until, Act.DENY)
@@ -91,11 +92,26 @@ async def test_a_standing_denial_that_rests_without_a_window_is_said(inbox, sour
     inbox.pane.editor.lasting.setChecked(True)
     press(inbox, Qt.Key.Key_Return, CTRL)
     await until(inbox.flow.standing.listed, "the standing word")
-    told = "A denial of yours rests while no window is open: what its run asks waits."
+
+
+async def test_a_standing_denial_that_rests_without_a_window_is_said(inbox, source, until, ended):
+    await deny_for_a_while(inbox, source, until)
     inbox.quit()
     assert ended == []
     line = says(inbox, "sentence") if inbox.flow.view.row else inbox.status.totals.text()
-    assert line == f"{told} Quit again to close the window."
+    assert line == f"{RESTS} Quit again to close the window."
+    inbox.quit()
+    assert ended == [True]
+
+
+async def test_what_is_dropped_and_what_rests_are_told_apart(inbox, source, until, ended):
+    await deny_for_a_while(inbox, source, until)
+    await held_burst(inbox, source, until)
+    inbox.quit()
+    assert ended == []
+    dropped = "3 words of yours are not written yet. Quit again to drop them."
+    line = says(inbox, "sentence") if inbox.flow.view.row else inbox.status.totals.text()
+    assert line == f"{dropped} {RESTS}"
     inbox.quit()
     assert ended == [True]
 

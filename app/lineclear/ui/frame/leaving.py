@@ -22,6 +22,10 @@ class Leaving:
 
     def told(self) -> str:
         """What would be lost now, "" for nothing; from now on that counts as said."""
+        return " ".join(self._look())
+
+    def _look(self) -> list[str]:
+        """Say what is not written yet, then what rests; from now on that counts as said."""
         unwritten = self._flow.holding.open_words() | self._together.open_words()
         standing = frozenset(word for word, _told in self._flow.standing.listed())
         self._told = unwritten | standing
@@ -38,22 +42,27 @@ class Leaving:
         if standing:
             parts.append(
                 counted(
-                    "A denial of yours rests while no window is open: what its run asks waits.",
-                    "{n} denials of yours rest while no window is open: what their runs ask waits.",
+                    "A denial of yours is kept, but rests while no window is open: "
+                    "what its run asks waits.",
+                    "{n} denials of yours are kept, but rest while no window is open: "
+                    "what their runs ask waits.",
                     len(standing),
                 )
             )
-        return " ".join(parts)
+        return parts
 
     def stays(self) -> bool:
         """Say what has to be said before the program ends; False when all of it was said."""
         before = self._told
-        lost = self.told()
+        parts = self._look()
         if self._told <= before:
             return False
-        again = _("Quit again to close the window.")
         if self._unwritten:
+            # Right behind what is dropped: a denial that rests is not.
             again = counted("Quit again to drop it.", "Quit again to drop them.", self._unwritten)
+            parts.insert(1, again)
+        else:
+            parts.append(_("Quit again to close the window."))
         say = self._say if self._flow.view.row is None else self._flow.hint
-        say(f"{lost} {again}")
+        say(" ".join(parts))
         return True
