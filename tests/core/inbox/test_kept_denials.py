@@ -225,6 +225,19 @@ def test_a_damaged_file_is_kept_aside_and_said(folder, left, damage):
     assert taken_up(folder).said == ()
 
 
+def test_many_damaged_files_are_told_in_one_sentence_and_each_in_the_log(folder, left, caplog):
+    left().write_bytes(b"{")
+    for number in range(255):
+        path = folder / f"{number:032x}.json"
+        path.write_bytes(b"{")
+        path.chmod(0o600)
+    (said,) = taken_up(folder).said
+    assert said.endswith("255 more beside it do not go on either.")
+    assert said.count(".damaged-") == 1
+    assert sum(".damaged-" in line for line in caplog.messages) == 256
+    assert len(list(folder.glob("*.damaged-*"))) == 256
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links and modes of POSIX")
 @pytest.mark.parametrize("kind", ["link", "fifo", "writable"])
 def test_a_hostile_file_is_never_followed_waited_for_or_believed(folder, left, tmp_path, kind):

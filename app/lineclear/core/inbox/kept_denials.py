@@ -8,6 +8,7 @@ alone.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import threading
@@ -41,8 +42,9 @@ from lineclear.core.ledger.records import (
     Version,
     new_nonce,
 )
-from lineclear.language import _
+from lineclear.language import _, counted
 
+log = logging.getLogger(__name__)
 FOLDER: Final = "standing"
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.json")
 _MOST: Final = 256
@@ -142,13 +144,14 @@ class KeptDenials:
         """
         found: dict[StandingDenial, Stand] = {}
         said: list[str] = []
+        broken: list[str] = []
         try:
             with self._open() as fd, self._alone():
                 for name in [each for each in self._names(fd) if _NAME.fullmatch(each)][:_MOST]:
                     try:
                         kept = self._read(fd, name)
                     except Unreadable as why:
-                        said += self._not_understood(name, why)
+                        broken += self._not_understood(name, why)
                         continue
                     if kept.over(now):
                         self._remove(fd, name)
@@ -161,7 +164,7 @@ class KeptDenials:
         except (OSError, LineclearError) as why:
             told = why.sentence if isinstance(why, LineclearError) else oserrors.reason(why)
             said.append(_not_looked_at(self._path, told))
-        return TakenUp(found, tuple(said))
+        return TakenUp(found, (*_first_of(broken), *said))
 
     def _may_take(self, kept: KeptDenial, sources: Collection[Path]) -> bool:
         return (
@@ -294,6 +297,20 @@ class KeptDenials:
     def _remove(self, fd: int, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             system.remove(fd, name)
+
+
+def _first_of(broken: list[str]) -> list[str]:
+    """Tell the first of them, and how many more there are; the log has each."""
+    if len(broken) < 2:
+        return broken
+    for told in broken:
+        log.warning("%s", told)
+    rest = counted(
+        "{n} more beside it does not go on either.",
+        "{n} more beside it do not go on either.",
+        len(broken) - 1,
+    )
+    return [f"{broken[0]} {rest}"]
 
 
 def _not_looked_at(path: Path, why: str) -> str:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMenu
 
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.ui.frame.bars import StatusLine
-from lineclear.ui.frame.folder_words import sentences, summary
+from lineclear.ui.frame.folder_words import in_short, sentences, summary
 
 
 class FolderTroubles(QObject):
@@ -30,7 +30,7 @@ class FolderTroubles(QObject):
     def show(self, health: Sequence[SourceHealth]) -> None:
         """Take in how the folders fare."""
         self._health = tuple(health)
-        self._status.show_trouble(summary(health), " ".join(sentences(health)))
+        self._status.show_trouble(summary(health), in_short(health))
 
     def list_them(self) -> None:
         """List the troubled folders above the status line."""

@@ -10,6 +10,9 @@ from lineclear.core.inbox.scan import SourceHealth
 from lineclear.language import _, counted
 from lineclear.ui import words
 
+_TOLD = 3
+"""Folders that are told of with a whole sentence where all of them cannot be read at once."""
+
 
 def summary(health: Sequence[SourceHealth]) -> str:
     """In a few words, how many of the folders are missing or not wholly watched; "" for none."""
@@ -36,6 +39,16 @@ def summary(health: Sequence[SourceHealth]) -> str:
             )
         )
     return " \u00b7 ".join(told)
+
+
+def in_short(health: Sequence[SourceHealth]) -> str:
+    """The first of those sentences, and how many folders more have one."""
+    told = sentences(health)
+    if len(told) <= _TOLD:
+        return " ".join(told)
+    more = len(told) - _TOLD
+    rest = counted("{n} more folder is listed.", "{n} more folders are listed.", more)
+    return " ".join((*told[:_TOLD], rest))
 
 
 def sentences(health: Sequence[SourceHealth]) -> list[str]:

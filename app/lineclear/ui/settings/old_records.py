@@ -74,7 +74,7 @@ class OldRecords(QWidget):
                 self._show(None, why.sentence)
             else:
                 if isinstance(done, Old):
-                    self._show(done, _found(done))
+                    self._show(done, found(done))
                 else:
                     self._show(None, done)
             self.look.setEnabled(self._settings.ledger_days is not None)
@@ -112,7 +112,8 @@ class OldRecords(QWidget):
         self._start(remove)
 
 
-def _found(old: Old) -> str:
+def found(old: Old) -> str:
+    """Say how much would go, and what is left."""
     parts = [
         counted(
             "{n} call, {size}. Its history stays.",
@@ -125,5 +126,11 @@ def _found(old: Old) -> str:
     ]
     if (unlisted := len(old.calls) - MOST_LINES) > 0:
         parts.append(counted("{n} is not listed.", "{n} are not listed.", unlisted))
-    parts += old.left
+    parts += old.left[:1]
+    if (more := len(old.left) - 1) > 0:
+        parts.append(
+            counted(
+                "{n} more folder is left as it is.", "{n} more folders are left as they are.", more
+            )
+        )
     return " ".join(parts)
