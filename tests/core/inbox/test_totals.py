@@ -146,7 +146,81 @@ def test_a_copy_in_the_same_bytes_is_the_same_run():
     # Bytes without a name say nothing, and a name is told however it is spelled.
     assert totals([at("one", "a", run=""), at("two", "a", run="")]).runs == 2
     assert totals([at("one", "a"), at("two", "a", run="RUN-1 ")]).runs == 1
-    assert totals([at("one", "a"), at("two", "a", system="starweaver")]).runs == 2
+    # Read as another system's in one place, and with the limits that only its own agent knows.
+    ours = replace(at("one", "a", system="lineclear"), limits=Counters(10, None, None))
+    for both in ([ours, at("two", "a")], [at("two", "a"), ours]):
+        found = totals(both)
+        assert (found.runs, found.tokens.used, found.units) == (1, 100, ("iterations",))
+        assert found.iterations == Figure(4, told=1, limit=10, limited=1)
+
+
+UNIQUE = "3ff09ab5-3b44-4f7a-989b-e93d405819f6"
+
+
+def in_folder(folder: str, counters: Counters, run: str = UNIQUE, **said: Any) -> Row:
+    here = Path("/srv") / folder
+    known = {"position": Position(run), "sha256": folder, "limits": Counters()}
+    found = row(run, agent=folder, counters=counters)
+    return replace(found, id=folder, store=here, source=here, **{**known, **said})
+
+
+def test_a_run_with_an_id_of_its_own_counts_once_wherever_it_went_on():
+    older = in_folder("one", Counters(2, 3, 100), limits=Counters(10, None, None))
+    newer = in_folder("two", Counters(3, 4, None), run=f" {UNIQUE.upper()}")
+    for rows in ([older, newer], [newer, older]):
+        found = totals(rows)
+        assert (found.runs, found.iterations.used, found.tool_calls.used) == (1, 3, 4)
+        # What the newer one does not tell is not hidden by it.
+        assert (found.tokens.used, found.iterations.limit) == (100, 10)
+    # A call that waits names its run without a position.
+    waits = in_folder("three", Counters(4, 5, 120), position=None, system="lineclear")
+    assert (totals([older, newer, waits]).runs, totals([older, waits]).tokens.used) == (1, 120)
+    # A word that anybody may choose is no such id, nor is one that was typed.
+    for name in ("nightly", "00000000-0000-0000-0000-000000000000"):
+        one, two = (in_folder(at, Counters(1, 1, 7), run=name) for at in ("one", "two"))
+        assert (totals([one, two]).runs, totals([one, two]).tokens.used) == (2, 14)
+
+
+def test_what_claims_another_runs_id_lowers_nothing():
+    chance = random.Random(5)
+    own = in_folder("one", Counters(5, 6, 1_000), limits=Counters(10, 20, 2_000))
+    for claims, runs, tokens in (
+        # Further, but with fewer tokens, or with room to spare: another run, whatever it says.
+        (in_folder("two", Counters(9, 9, 1)), 2, 1_001),
+        (in_folder("two", Counters(9, 9, 5_000), limits=Counters(None, None, 10**9)), 2, 6_000),
+        (in_folder("two", Counters(9, 9, None)), 1, 1_000),
+        (in_folder("two", Counters(9, 9, 5_000)), 1, 5_000),
+    ):
+        found = totals([own, claims])
+        assert (found.runs, found.tokens.used) == (runs, tokens)
+        assert found.tokens.limit is not None
+        assert found.tokens.limit >= 2_000
+    running = RunTotals()
+    running.add(own)
+    for number in range(200):
+        before = running.totals()
+        figures = (chance.choice([None, chance.randrange(2_000)]) for _ in range(3))
+        running.add(in_folder(str(number), Counters(*figures)))
+        now = running.totals()
+        for name in ("iterations", "tool_calls", "tokens"):
+            assert getattr(now, name).used >= getattr(before, name).used
+
+
+def test_a_run_that_was_taken_over_is_one_with_what_it_was_taken_from():
+    left = in_folder("bot", Counters(1, 2, 50), run="nightly")
+    lane = replace(
+        in_folder("x", Counters(2, 3, 60), run="nightly", position=None, system="lineclear"),
+        store=Path("/srv/bot/resumed-0a1b2c3d"),
+        run_folder=Path("/srv/bot/resumed-0a1b2c3d"),
+    )
+    running = RunTotals()
+    for one in (left, lane):
+        running.add(one)
+    found = running.totals()
+    assert (found.rows, found.runs, found.tokens.used, found.units) == (2, 1, 60, ("iterations",))
+    assert running.of_run(left) == [left, lane]
+    assert totals([left, replace(lane, store=Path("/srv/bot/other"))]).runs == 2
+    assert totals([left, replace(lane, run="weekly")]).runs == 2
 
 
 def test_two_agents_that_call_their_runs_the_same_have_two():

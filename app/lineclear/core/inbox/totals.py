@@ -1,12 +1,16 @@
 """Budget totals over rows: one set for all systems, sums of what is reported and of nothing else.
 
-A run's counters are totals already, so each run counts once: by the newest of its rows, whole.
-So does one that stands in several folders in the same bytes. Of copies that differ nobody can tell
-whether they are one run, since its name is its agent's word.
+A run's counters are totals already, so each run counts once: by the newest of its rows, whole, with
+those of the folder in which an agent of ours goes on with it. So does one that stands in several
+folders: in the same bytes, or under one id that is made to be unique, where the figures of each
+could be those of one run at another time. Where they could not, or the name is any other, they are
+different runs to all that anybody can tell: each counts. So what claims to be another run never
+lowers what is added up.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,11 +19,13 @@ from typing import Final, NamedTuple
 
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.sniff import counted
+from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.inbox.beside import run_of
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.resumed import TAKEN_UP
+from lineclear.core.inbox.rows import Row, path_text
 
 RunKey = tuple[Path, str, str]
-"""`Row.run_key`."""
+"""`Row.run_key`, by the folder that another program left a run in where it was taken over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,63 +82,74 @@ class RunTotals:
     def __init__(self) -> None:
         self._runs: dict[RunKey, dict[str, Row]] = {}
         self._figures: dict[RunKey, _Counted] = {}
-        """What each run reports, as it is added up, and as what."""
-        self._copies: Counter[_Identity] = Counter()
-        """How often each stands there."""
+        """What each run reports, and what it may be a copy of."""
+        self._copies: dict[_Copies, Counter[_Reported]] = {}
+        """How often each is reported by those that may be copies of one run."""
+        self._entered: dict[_Copies, list[_Reported]] = {}
+        """What of them is added up."""
         self._changed: set[RunKey] = set()
-        self._rows = 0
+        self._rows = self._count = 0
         self._sums = [_Sum() for _ in _COUNTED]
         self._units: Counter[str] = Counter()
 
     def add(self, row: Row) -> None:
         """Count a row."""
-        run = row.run_key
+        run = _run_key(row)
         self._runs.setdefault(run, {})[row.id] = row
         self._rows += 1
         self._changed.add(run)
 
     def remove(self, row: Row) -> None:
         """Count a row no longer, as it was when it was added."""
-        run = row.run_key
+        run = _run_key(row)
         del self._runs[run][row.id]
         self._rows -= 1
         self._changed.add(run)
 
     def of_run(self, row: Row) -> list[Row]:
         """Give the rows that are of ROW's run."""
-        return list(self._runs.get(row.run_key, {}).values())
+        return list(self._runs.get(_run_key(row), {}).values())
 
     def totals(self) -> Totals:
         """Add up; costs what changed since it was last asked."""
+        touched: set[_Copies] = set()
         for run in self._changed:
             before = self._figures.pop(run, None)
             if before is not None:
-                self._take_out(before)
+                touched.add(before.copies)
+                self._copies[before.copies] -= Counter([before.reported])
             rows = self._runs[run]
             if rows:
-                self._figures[run] = now = _counted(newest(rows.values()))
-                self._put(now)
+                self._figures[run] = now = _counted(run, newest(rows.values()))
+                touched.add(now.copies)
+                self._copies.setdefault(now.copies, Counter())[now.reported] += 1
             else:
                 del self._runs[run]
         self._changed.clear()
-        runs = len(self._copies)
+        for copies in touched:
+            self._add_up(copies)
         units = tuple(sorted(unit for unit, often in self._units.items() if often))
-        told = (one.figure(runs) for one in self._sums)
-        return Totals(self._rows, runs, units=units, **dict(zip(_COUNTED, told, strict=True)))
+        told = (one.figure(self._count) for one in self._sums)
+        return Totals(
+            self._rows, self._count, units=units, **dict(zip(_COUNTED, told, strict=True))
+        )
 
-    def _put(self, one: _Counted) -> None:
-        self._copies[one.identity] += 1
-        if self._copies[one.identity] == 1:
-            self._enter(one.reported, 1)
-
-    def _take_out(self, one: _Counted) -> None:
-        self._copies[one.identity] -= 1
-        if not self._copies[one.identity]:
-            del self._copies[one.identity]
-            self._enter(one.reported, -1)
+    def _add_up(self, copies: _Copies) -> None:
+        for one in self._entered.pop(copies, ()):
+            self._enter(one, -1)
+        reported = self._copies[copies]
+        if not reported:
+            del self._copies[copies]
+            return
+        one_run = _one_run(reported)
+        now = list(reported.elements()) if one_run is None else [one_run]
+        for one in now:
+            self._enter(one, 1)
+        self._entered[copies] = now
 
     def _enter(self, reported: _Reported, sign: int) -> None:
         unit, figures = reported
+        self._count += sign
         for total, (used, limit) in zip(self._sums, figures, strict=True):
             total.enter(used, limit, sign)
         if figures[0][0] is not None:
@@ -141,23 +158,64 @@ class RunTotals:
 
 _Reported = tuple[str, tuple[tuple[int | None, int | None], ...]]
 """What a run counts as it goes on, and of each counter what is used and the limit."""
-_Identity = RunKey | tuple[str, str, str, "_Reported"]
-"""What tells one run from all others: its name, or that and the bytes in which it stands."""
+_Copies = RunKey | tuple[str, str]
+"""What all copies of a run have in common: its name, with the bytes where others may have it."""
 
 
 class _Counted(NamedTuple):
-    identity: _Identity
+    copies: _Copies
     reported: _Reported
 
 
 _COUNTED: Final = ("iterations", "tool_calls", "tokens", "tokens_in", "tokens_out", "cache")
+_UNIQUE: Final = re.compile(r"(?:[a-z]+[_-])?([0-9a-f]{8}(-?)(?:[0-9a-f]{4}\2){3}[0-9a-f]{12})")
+_FEW_DIGITS: Final = 6
+"""An id of fewer different digits than this was typed, or made up."""
 
 
-def _counted(row: Row) -> _Counted:
+def _counted(key: RunKey, row: Row) -> _Counted:
     reported, run = _reported(row), run_of(row)
+    name = spelled(row.run) if run is None else run
+    if _is_unique(name):
+        return _Counted(("id", name), reported)
     if not run or row.sha256 is None:
-        return _Counted(row.run_key, reported)
-    return _Counted((row.system, run, row.sha256, reported), reported)
+        return _Counted(key, reported)
+    return _Counted((run, row.sha256), reported)
+
+
+def _is_unique(name: str) -> bool:
+    """Tell whether a run's id is a UUID, which no two programs make by chance."""
+    found = _UNIQUE.fullmatch(name)
+    return found is not None and len(set(found[1])) > _FEW_DIGITS
+
+
+def _one_run(reported: Iterable[_Reported]) -> _Reported | None:
+    """Give what is the newest of one run; None where these cannot all be of one.
+
+    Counters of a run never go back, and its limits stay. What the newest does not report is taken
+    as it was known last: a copy hides nothing by leaving it out.
+    """
+    ordered = sorted(reported, key=_advance)
+    used: list[int | None] = [None] * len(_COUNTED)
+    limits: list[int | None] = [None] * len(_COUNTED)
+    for _, figures in ordered:
+        for at, (figure, limit) in enumerate(figures):
+            known, bound = used[at], limits[at]
+            if figure is not None:
+                if known is not None and figure < known:
+                    return None
+                used[at] = figure
+            if limit is not None:
+                if bound not in (None, limit):
+                    return None
+                limits[at] = limit
+    return ordered[-1][0], tuple(zip(used, limits, strict=True))
+
+
+def _advance(one: _Reported) -> tuple[list[int], int, str]:
+    unit, figures = one
+    known = sum(limit is not None for _, limit in figures)
+    return [-1 if used is None else used for used, _ in figures], known, unit
 
 
 def _reported(row: Row) -> _Reported:
@@ -203,8 +261,15 @@ def rows_by_run(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
     """Part rows by their runs."""
     runs: dict[RunKey, list[Row]] = {}
     for row in rows:
-        runs.setdefault(row.run_key, []).append(row)
+        runs.setdefault(_run_key(row), []).append(row)
     return runs
+
+
+def _run_key(row: Row) -> RunKey:
+    left = row.store.parent
+    if row.run_folder in (None, row.store) and TAKEN_UP.fullmatch(row.store.name):
+        return left, path_text(left.name), row.run
+    return row.run_key
 
 
 def newest(rows: Iterable[Row]) -> Row:
