@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 
@@ -114,6 +115,78 @@ def test_killed_on_the_way_it_goes_on_in_its_own_folder(folder, theirs):
     done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "charged\n")
     assert theirs.exists()
+
+
+# --- An agent that never takes it up -----------------------------------------------------------
+
+FAILS = """
+import os, time
+from pathlib import Path
+
+_make = make
+
+def make(store):
+    (HERE / "loading").touch()
+    while (HERE / "hold").exists():
+        time.sleep(0.02)
+    if (HERE / "broken").exists():
+        raise RuntimeError("no model today")
+    return _make(store)
+"""
+
+
+def only_to_resume(folder):
+    rows = listed("--source", folder / "source")
+    assert [row["state"] for row in rows if row["state"] != "done"] == ["resumable"]
+    assert [row["outcome"] for row in rows if row["state"] == "done"] == ["error"]
+    return next(row for row in rows if row["state"] == "resumable")
+
+
+def test_an_agent_that_fails_before_it_takes_the_run_up_leaves_it_to_resume(folder, theirs):
+    (folder / "slow.py").write_text(MODULE + FAILS)
+    (folder / "broken").touch()
+    failed = resume(folder, *WORD)
+    assert failed.returncode != 0
+    assert "no model today" in failed.stderr
+    row = only_to_resume(folder)
+    shown = lineclear("show", "--source", folder / "source", row["id"]).stdout
+    assert "came to nothing" in shown
+    assert "The agent failed: RuntimeError: no model today" in shown
+    # What stands beside it tells of no second run, and the agent has not begun with anything.
+    assert not list((folder / "source" / "arun").glob("resumed-*"))
+    assert ran(folder) == []
+    (folder / "broken").unlink()
+    done = resume(folder, *WORD)
+    assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
+    assert only_row("--source", folder / "source", state="done")["outcome"] == "ok"
+
+
+@pytest.mark.parametrize("ends", ["kill", "terminate", "interrupt"])
+def test_nor_is_it_said_to_have_ended_while_the_agent_loads_or_once_it_is_killed(
+    folder, theirs, ends
+):
+    (folder / "slow.py").write_text(MODULE + FAILS)
+    (folder / "hold").touch()
+    store = folder / "source" / "arun"
+    command = [sys.executable, "-m", "lineclear", "resume", str(store), "--agent", "slow:make"]
+    words = ("--source", folder / "source")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*command, *WORD], cwd=folder, **quiet) as process:
+        wait_for((folder / "loading").exists)
+        assert [row["state"] for row in listed(*words) if row["system"] == "a3s"] == ["running"]
+        if ends == "interrupt":
+            process.send_signal(signal.SIGINT)
+            (folder / "hold").unlink()
+        else:
+            getattr(process, ends)()
+    (folder / "hold").unlink(missing_ok=True)
+    assert ran(folder) == []
+    (row,) = (
+        one for one in listed(*words) if one["system"] == "a3s" and one["state"] == "resumable"
+    )
+    assert "came to nothing" in lineclear("show", *words, row["id"]).stdout
+    done = resume(folder, *WORD)
+    assert (done.returncode, len(ran(folder))) == (0, 1)
 
 
 # --- Copies in folders that nobody watches -----------------------------------------------------

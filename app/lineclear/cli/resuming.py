@@ -21,7 +21,7 @@ from lineclear.core.agent.resume import agent_failed, at_once, hand_over, kept_r
 from lineclear.core.inbox.going_on import LAUNCHED, turn_to_go_on
 from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import load
-from lineclear.core.inbox.takeover import CLAIMED_RUN, take_over
+from lineclear.core.inbox.takeover import CLAIMED_RUN, TakeOver, take_over
 from lineclear.core.ledger.store import Store
 
 
@@ -45,8 +45,9 @@ def _go_on(
     kept: ExitStack,
 ) -> int:
     """Run it; until KEPT is closed this operator's other starts of the run are refused."""
-    store = _ours(given, options, terminal, kept)
-    claimed = store != given and CLAIMED_RUN in os.environ
+    taken_over = _taken_over(given, options, terminal, kept)
+    store = given if taken_over is None else taken_over.folder
+    taken_up = None if taken_over is None else taken_over.taken_up
     turn = partial(
         turn_to_go_on,
         kept=kept,
@@ -54,8 +55,9 @@ def _go_on(
         launched=os.environ.get(LAUNCHED),
     )
     try:
-        # A claimed run has had its turn, and others see who claimed it.
-        result = asyncio.run(resume(store, factory, at_once if claimed else turn))
+        # A run that was taken over has had its turn, and others see who has it.
+        turned = turn if taken_over is None else at_once
+        result = asyncio.run(resume(store, factory, turned, taken_up))
     except SystemExit as left:
         # In a task of the agent's own, which ends the event loop around the run.
         raise agent_failed(left) from left
@@ -67,19 +69,21 @@ def _go_on(
     return Exit.DONE
 
 
-def _ours(store: Path, options: argparse.Namespace, terminal: Terminal, kept: ExitStack) -> Path:
-    """Give the store to go on in: that of a run of another program is made beside it."""
+def _taken_over(
+    store: Path, options: argparse.Namespace, terminal: Terminal, kept: ExitStack
+) -> TakeOver | None:
+    """Have the run of another program go on in a store of ours beside it; None: there is none."""
     if not store.is_dir() or _is_native(store):
-        return store
+        return None
     runs = asyncio.run(kept_runs(store))
     if not runs:
-        return store
+        return None
 
     def hand(folder: Path, run_id: str) -> None:
         asyncio.run(hand_over(store, folder, run_id))
 
     argv = ("lineclear", "resume", os.fspath(store), "--agent", options.agent)
-    folder = take_over(
+    taken_over = take_over(
         store,
         runs,
         load(),
@@ -89,11 +93,12 @@ def _ours(store: Path, options: argparse.Namespace, terminal: Terminal, kept: Ex
         claimed=os.environ.get(CLAIMED_RUN),
         despite=frozenset(options.despite),
     )
-    if folder is None:
-        return store
-    terminal.say(f"Another program left this run; it goes on in {path_text(folder)}")
+    if taken_over is None:
+        return None
+    where = path_text(taken_over.folder)
+    terminal.say(f"Another program left this run; it goes on in {where}")
     terminal.flush()
-    return folder
+    return taken_over
 
 
 def _is_native(store: Path) -> bool:

@@ -63,12 +63,18 @@ class ResumeResult:
     output: str
 
 
-async def resume(path: Path, factory: Callable[[Path], Any], turn: Turn = at_once) -> ResumeResult:
+async def resume(
+    path: Path,
+    factory: Callable[[Path], Any],
+    turn: Turn = at_once,
+    taken_up: Callable[[], None] | None = None,
+) -> ResumeResult:
     """Go on with the run in a store, or in the lowest lane of a run folder that has one.
 
     FACTORY gets the store's folder and gives an AgentExecutor on it, awaited if it is async. An
     undecided call is waited for, as a live agent waits; later calls are asked in turn. A run that
     left no call, but a checkpoint, goes on from that. TURN may refuse it by what it raises.
+    TAKEN_UP is called off the loop once the agent has loaded its run, before it goes on with it.
 
     Raises NothingPending, StoreHeld, MayHaveRun, DecisionRefused, NotConfirmed, ResumeError,
     StoreRefused, Unreadable, AgentExecutorError (a checkpoint handler stopped it again), and
@@ -84,7 +90,7 @@ async def resume(path: Path, factory: Callable[[Path], Any], turn: Turn = at_onc
                 kept = [run_id for run_id in kept if run_id != ended]
         if found is not None or kept:
             run_id = kept[0] if found is None else found.pending.trace_id
-            return await _go_on(folder, factory, turn(folder, run_id))
+            return await _go_on(folder, factory, turn(folder, run_id), taken_up)
     raise _nothing(path)
 
 
@@ -117,7 +123,10 @@ async def hand_over(source: Path, folder: Path, run_id: str) -> None:
 
 
 async def _go_on(
-    folder: Path, factory: Callable[[Path], Any], turn: AbstractAsyncContextManager[None]
+    folder: Path,
+    factory: Callable[[Path], Any],
+    turn: AbstractAsyncContextManager[None],
+    taken_up: Callable[[], None] | None,
 ) -> ResumeResult:
     with _told_as_the_agents():
         executor = await _made(folder, factory)
@@ -126,6 +135,7 @@ async def _go_on(
         async with turn:
             assert isinstance(executor.store, FileResumeStore)
             await executor.store.take_lock()
+            executor.store.when_resumed = taken_up
         with _told_as_the_agents():
             output = await executor.resume()
     finally:

@@ -101,6 +101,8 @@ class FileResumeStore:
         self._lock: AgentLock | None = None
         self._store: Store | None = None
         self._room: WaitingRoom | None = None
+        self.when_resumed: Callable[[], None] | None = None
+        """Called off the loop once it is noted that a run goes on here, before it does."""
 
     # --- as lc-agents has it ------------------------------------------------------------------
 
@@ -154,9 +156,10 @@ class FileResumeStore:
     async def note_resumed(self, run_id: str) -> None:
         """Note that a run goes on here, for whoever holds a copy of it.
 
-        Durable on return. Raises StoreHeld, Unreadable, NotConfirmed, ResumeIOError.
+        Durable on return. Raises StoreHeld, Unreadable, NotConfirmed, ResumeIOError, and what
+        `when_resumed` does.
         """
-        await self._run(lambda: run_notes.note_resumed(self._opened(), run_id))
+        await self._run(lambda: self._note_resumed(run_id))
 
     async def note_ended(self, run_id: str, *, ok: bool) -> None:
         """Note how a run came to its end here, if this is a store; raises as `note_resumed`."""
@@ -337,6 +340,11 @@ class FileResumeStore:
             raise ResumeSerializeError(
                 f"resume store serialization error: parse {self.path / name}: {why.sentence}"
             ) from why
+
+    def _note_resumed(self, run_id: str) -> None:
+        run_notes.note_resumed(self._opened(), run_id)
+        if self.when_resumed is not None:
+            self.when_resumed()
 
     def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
         note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}

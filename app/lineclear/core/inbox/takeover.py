@@ -6,9 +6,11 @@ it, which is a store of ours. What keeps a relaunch from starting keeps this fro
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -28,23 +30,37 @@ from lineclear.core.inbox.startable import (
     word_for,
 )
 from lineclear.core.inbox.turn import name_of
-from lineclear.core.ledger import foreign
+from lineclear.core.ledger import foreign, lock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit, sync_folder
 from lineclear.core.ledger.layout import APPROVALS, launch_log_name
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
-from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.records import Launch, Start, new_nonce
 from lineclear.core.ledger.start import begin_resumed
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.takeovers import (
+    folder_of,
+    is_taken_up,
+    record_not_taken_up,
+    record_taken_up,
+)
 from lineclear.core.ledger.worker import starting, working
 
 CLAIMED_RUN: Final = "LINECLEAR_CLAIMED_RUN"
 """Environment variable by which a claimed relaunch tells its command which run it claimed."""
-_FOLDER: Final = "resumed-{aid}"
 Hand = Callable[[Path, str], None]
 """Puts a run, by its id, into a folder of ours."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TakeOver:
+    """A run of another program's store that is to go on in a folder of ours."""
+
+    folder: Path
+    taken_up: Callable[[], None]
+    """To be called once its agent has really loaded it; raises as `finish`."""
 
 
 def take_over(
@@ -57,23 +73,26 @@ def take_over(
     kept: ExitStack,
     claimed: str | None = None,
     despite: frozenset[str] = frozenset(),
-) -> Path | None:
-    """Give the folder in which a run of another program's store goes on; None: no such store.
+) -> TakeOver | None:
+    """Make the folder in which a run of another program's store goes on; None: no such store.
 
     RUNS are the ids that an agent of ours can take up; the one written last is meant. CLAIMED is
     the run that a relaunch has claimed for this very process: that has given its word already, and
     records how it ends. Otherwise ARGV, this command, is recorded with the operator's word, and
-    that it goes on with the run is told until KEPT is closed.
+    that it goes on with the run is told until KEPT is closed: where its agent has not taken it up
+    by then, it is recorded why, and the run can be resumed again.
     Raises what `relaunch` raises but for the command, and StoreHeld.
     """
-    with Store.open(store) as opened:
+    with ExitStack() as own:
+        opened = own.enter_context(Store.open(store))
         if opened.native or not runs:
             return None
         if claimed is not None:
-            return _claimed(opened, claimed, hand)
+            return TakeOver(_claimed(opened, claimed, hand), _nothing)
         row = _newest(rows_beside(opened), store, runs)
         shown = _shown(opened, row.id)
-        _refuse_taken_over(row, _folder(opened, shown))
+        folder = _folder(opened, shown)
+        _refuse_taken_over(row, folder)
         refuse_unless_resumable(row)
         word_for(row, despite)
         if opened.owner_uid != os.geteuid():
@@ -84,19 +103,53 @@ def take_over(
             )
         opened.begin_foreign_ledger()
         opened.commit("request", None, row.id, shown.raw)
-        with working(opened):
-            with starting(opened), only_start(shown, settings) as seen:
-                refuse_elsewhere(shown, seen, despite)
-                kept.enter_context(going_on(name_of(shown), store))
-                _begin(opened, shown, settings, argv, despite)
-            try:
-                folder = _handed(opened, shown, hand)
-            except LineclearError as why:
-                finish(opened, shown, "error", result=why.sentence)
-                raise
-            # Whatever comes of it, from now on it is told there.
-            finish(opened, shown, "ok", result=f"It goes on in {path_text(folder)}.", exit_code=0)
-            return folder
+        own.enter_context(working(opened))
+        with starting(opened), only_start(shown, settings) as seen:
+            refuse_elsewhere(shown, seen, despite)
+            own.enter_context(going_on(name_of(shown), store))
+            _begin(opened, shown, settings, argv, despite)
+        own.enter_context(_until_taken_up(opened, shown, folder))
+        _handed(opened, shown, hand)
+        # Whatever comes of it once it is taken up is told there.
+        kept.push(own.pop_all())
+        return TakeOver(folder, lambda: record_taken_up(opened, shown, folder))
+
+
+def _nothing() -> None:
+    """Leave it to the relaunch to record what comes of it."""
+
+
+@contextmanager
+def _until_taken_up(store: Store, shown: Shown, folder: Path) -> Iterator[None]:
+    """Record, where its agent never took the run up, why that was."""
+    why = "Its agent ended before it took the run up."
+    try:
+        yield
+    except LineclearError as failed:
+        why = failed.sentence
+        raise
+    except BaseException:
+        why = "It was stopped before its agent took the run up."
+        raise
+    finally:
+        try:
+            _settle(store, shown, folder, why)
+        except (LineclearError, OSError) as failed:
+            _log.warning("How a take-over ended is not recorded yet: %s", failed)
+
+
+def _settle(store: Store, shown: Shown, folder: Path, why: str) -> None:
+    if store.known_records(None, shown.aid).outcome is not None:
+        return
+    position = shown.checkpoint.position
+    if position is not None and is_taken_up(folder, position.run_id):
+        record_taken_up(store, shown, folder)
+        return
+    record_not_taken_up(store, shown, why)
+    if os.path.lexists(folder) and not lock.look(folder).held:
+        # Out of sight until it is tried again: the run still stands where it was left.
+        os.rename(folder, store.path / APPROVALS / folder.name)
+        sync_folder(store.root_fd)
 
 
 def _newest(rows: Sequence[Row], store: Path, runs: Collection[str]) -> Row:
@@ -184,7 +237,7 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
 
 def _folder(store: Store, shown: Shown) -> Path:
     assert shown.file is not None
-    return store.path / _FOLDER.format(aid=foreign.foreign_aid(shown.file, "")[:8])
+    return folder_of(store.path, foreign.foreign_aid(shown.file, ""))
 
 
 def _refuse_taken_over(row: Row, folder: Path) -> None:

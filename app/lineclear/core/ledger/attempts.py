@@ -14,6 +14,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
@@ -21,6 +22,7 @@ from lineclear.core.ledger.layout import results_name
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.takeovers import NOT_TAKEN_UP, settle_dead
 
 _log = logging.getLogger(__name__)
 _NOT_STARTED = 127
@@ -48,8 +50,9 @@ def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Show
     if store.ledger_fd is None:
         return list(calls)
     aids = [shown.aid for shown in calls]
-    attempt = 1
+    attempt, first = 1, run
     failed: Outcome | None = None
+    _settle_takeover(store, calls, run, first)
     while (ended := _failed_or_taken_back(store, calls, aids, run, attempt)) is not None:
         if failed is None or ended.outcome != "withdrawn":
             # What may have run once stays said.
@@ -57,10 +60,17 @@ def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Show
         attempt += 1
         run = attempt_aid(run, 2)
         aids = [attempt_aid(aid, 2) for aid in aids]
+        _settle_takeover(store, calls, run, first)
     return [
         replace(shown, aid=aid, attempt=attempt, failed=failed)
         for shown, aid in zip(calls, aids, strict=True)
     ]
+
+
+def _settle_takeover(store: Store, calls: Sequence[Shown], run: str, first: str) -> None:
+    """Come as far as a take-over of a run without calls did that was killed."""
+    if len(calls) == 1 and calls[0].call is None:
+        settle_dead(store, replace(calls[0], aid=run), first)
 
 
 def launches_before(store: Store, firsts: Iterable[str], attempt: int) -> list[Launch]:
@@ -87,6 +97,9 @@ def told(failed: Outcome) -> str:
     if failed.outcome == "resolved":
         return f"The last resume was settled as not run at {at}."
     code = failed.exit_code
+    if failed.code == NOT_TAKEN_UP:
+        why = visible_line(failed.preview, 400)
+        return f"The last resume came to nothing, at {at}, and nothing of it ran. {why}"
     if code is None:
         return f"The last resume failed at {at}."
     if code == _NOT_STARTED:
