@@ -170,8 +170,8 @@ def test_nor_is_it_said_to_have_ended_while_the_agent_loads_or_once_it_is_killed
     store = folder / "source" / "arun"
     command = [sys.executable, "-m", "lineclear", "resume", str(store), "--agent", "slow:make"]
     words = ("--source", folder / "source")
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*command, *WORD], cwd=folder, **quiet) as process:
+    mute = subprocess.DEVNULL
+    with subprocess.Popen([*command, *WORD], cwd=folder, stdout=mute, stderr=mute) as process:
         wait_for((folder / "loading").exists)
         assert [row["state"] for row in listed(*words) if row["system"] == "a3s"] == ["running"]
         if ends == "interrupt":
