@@ -545,6 +545,40 @@ async def test_a_run_that_ended_at_its_budget_is_over_unless_it_is_named(
     assert echo.ran == ["a", "b"]
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+async def test_a_run_that_has_ended_makes_none_of_its_calls_again(echo, store_path, keeps):
+    for again in (False, True):
+        async with executor(
+            Script(say("a"), say("b")), echo, store=store_path, loop_checkpoints=keeps
+        ) as run:
+            if again:
+                with pytest.raises(ResumeError, match="run-1 ended here at"):
+                    await run.invoke("go", run_id="run-1")
+                assert await run.invoke("go", run_id="run-2") == "done"
+            else:
+                assert await run.invoke("go", run_id="run-1") == "done"
+    assert echo.ran == ["a", "b", "a", "b"]
+
+
+async def test_nor_does_one_that_its_budget_ended(echo, store_path):
+    small = Budget(tool_calls=1)
+    async with executor(Script(say("a"), say("b")), echo, store=store_path, budget=small) as run:
+        with pytest.raises(BudgetExceeded):
+            await run.invoke("go", run_id="run-1")
+        with pytest.raises(ResumeError, match="with an error") as refused:
+            await run.invoke("go", run_id="run-1")
+    assert (refused.value.code, echo.ran) == ("run_ended", ["a"])
+
+
+async def test_nothing_is_begun_where_no_note_can_tell_whether_it_ended(echo, store_path):
+    async with executor(Script(say("a")), echo, store=store_path) as run:
+        assert await run.invoke("go", run_id="run-1") == "done"
+        (store_path / "runs.json").write_text("{")
+        with pytest.raises(Unreadable, match="does not tell which"):
+            await run.invoke("go", run_id="run-1")
+    assert echo.ran == ["a"]
+
+
 async def test_a_decision_needs_a_call_that_waits(echo, store_path):
     agent = Dying(1, say("a"))
     async with executor(agent, echo, store=store_path) as run:

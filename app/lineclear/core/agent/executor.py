@@ -28,6 +28,7 @@ from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreHeld, Unreadable
 from lineclear.core.ledger.ask import Call
+from lineclear.core.ledger.clock import local_time
 
 
 class AgentExecutor:
@@ -102,13 +103,16 @@ class AgentExecutor:
         """Run from the beginning and give the model's answer.
 
         One RUN_ID is one run: begun before with the same inputs, it is taken up where it stands,
-        and gives its answer again where that is still kept. What cannot be read of it is logged,
-        and the run begins afresh.
+        and gives its answer again where that is still kept (a FileCheckpointHandler keeps it).
+        One that a FileResumeStore knows to have ended, of which no answer is kept, is refused: none
+        of its calls is made a second time. It knows of the 64 that ended or went on there last.
+        What cannot be read of a checkpoint is logged, and the run begins afresh.
 
-        Raises BudgetExceeded, MaxIterationsReached, HookRejected, NotConverging, StoreHeld,
-        MayHaveRun, DecisionRefused, NotConfirmed, ExecutionSuspended and AgentExecutorError (from
-        a checkpoint handler), and what the agent's `plan` raises. A tool's error is an
-        observation for the model, as is a denial.
+        Raises ResumeError (`run_ended`), Unreadable where the store cannot tell, BudgetExceeded,
+        MaxIterationsReached, HookRejected, NotConverging, StoreHeld, MayHaveRun, DecisionRefused,
+        NotConfirmed, ExecutionSuspended and AgentExecutorError (from a checkpoint handler), and
+        what the agent's `plan` raises. A tool's error is an observation for the model, as is a
+        denial.
         """
         given = {"input": inputs} if isinstance(inputs, str) else inputs
         refuse_unless_json(given, "The inputs")
@@ -117,11 +121,14 @@ class AgentExecutor:
             raise TypeError("A run's id is a text.")
         refuse_unless_json(run_id, "The run's id")
         with self._alone():
-            if self._keeps and isinstance(self.store, FileResumeStore):
+            named = run_id is not None
+            if (self._keeps or named) and isinstance(self.store, FileResumeStore):
+                # Of a run with an id it is noted there that it ended.
                 await self.store.hold()
             if run_id is None:
                 return await self._loop.run(Run(inputs=given), fresh=True)
             taken = await self._kept.load(run_id, strict=False)
+            await self._refuse_ended(run_id, taken)
             if taken is None:
                 return await self._loop.run(Run(inputs=given, trace_id=run_id), fresh=True)
             if taken.run.inputs != given:
@@ -176,6 +183,23 @@ class AgentExecutor:
         await self.close()
 
     # --- resuming -------------------------------------------------------------------------------
+
+    async def _refuse_ended(self, run_id: str, taken: Taken | None) -> None:
+        """Raise ResumeError for a run that has ended, unless what is left of it says more."""
+        if not isinstance(self.store, FileResumeStore) or (taken is not None and taken.over):
+            return
+        end = await self.store.end_of(run_id)
+        if end is None or end.ended_at is None:
+            return
+        failed = end.outcome == "error"
+        if failed and taken is not None and not self._kept.stays(taken.run):
+            return
+        raise ResumeError(
+            f"Run {visible_line(run_id, 60)} ended here at {local_time(end.ended_at)}"
+            f"{' with an error' if failed else ''}, and its answer is not kept; give another id for"
+            " a run from the beginning.",
+            code="run_ended",
+        )
 
     async def _go_on(
         self, run_id: str | None, decision: ApprovalDecision | None, taken: Taken | None

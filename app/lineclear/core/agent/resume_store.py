@@ -33,6 +33,7 @@ from lineclear.core.ledger.records import (
     format_instant,
     new_nonce,
 )
+from lineclear.core.ledger.run_notes import RunNote
 from lineclear.core.ledger.start import observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.places import absolute, default_source
@@ -166,6 +167,13 @@ class FileResumeStore:
         if self._store is not None:
             store = self._store
             await self._run(lambda: run_notes.note_ended(store, run_id, "ok" if ok else "error"))
+
+    async def end_of(self, run_id: str) -> RunNote | None:
+        """Give the note of a run that came to its end here; None: none is known to have.
+
+        Raises Unreadable where the notes cannot be read.
+        """
+        return await self._run(lambda: self._end_of(run_id))
 
     async def take_lock(self) -> None:
         """Take the lock, and nothing else; raises StoreHeld, StoreRefused."""
@@ -345,6 +353,17 @@ class FileResumeStore:
         run_notes.note_resumed(self._opened(), run_id)
         if self.when_resumed is not None:
             self.when_resumed()
+
+    def _end_of(self, run_id: str) -> RunNote | None:
+        try:
+            store = Store.open(self.path)
+        except Unreadable as why:
+            if why.code == "absent":
+                return None
+            raise
+        with store:
+            notes = run_notes.run_notes(store) if store.native else ()
+        return next((one for one in notes if one.run_id == run_id and one.ended_at), None)
 
     def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
         note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}
