@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.labels import ElidedLabel, WholeLabel
+from lineclear.ui.settings.flow import WrappingCheckBox
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow
@@ -38,7 +39,8 @@ def cut(root: QWidget) -> Iterator[str]:
                 yield f"{told(each)} is {each.height()} px high"
             continue
         needed = each.sizeHint()
-        if isinstance(each, QLabel) and (each.wordWrap() or isinstance(each, WholeLabel)):
+        wraps = isinstance(each, QLabel) and (each.wordWrap() or isinstance(each, WholeLabel))
+        if wraps or isinstance(each, WrappingCheckBox):
             height = each.heightForWidth(each.width())
             if each.height() < height - 1:
                 yield f"{told(each)} is {each.height()} px high and needs {height}"

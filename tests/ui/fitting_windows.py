@@ -6,11 +6,12 @@ QT_SCALE_FACTOR. Plays the scenes of packaging/screenshots.py and prints what is
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from qasync import QEventLoop
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "packaging"))
@@ -21,6 +22,8 @@ import screenshots
 from tests.ui.fitting import cut, overlapping, say, size
 
 LARGE = QSize(1320, 820)
+NARROW = 560
+"""As narrow as a window of settings is made; only the pretended screen here is narrower."""
 SCREEN = QSize(944, 500)
 """A screen of 1920x1080 at 200 %, without its panel and the window's frame."""
 
@@ -29,6 +32,15 @@ async def settle() -> None:
     """What is laid out anew asks for room anew, more than once."""
     for _ in range(12):
         await asyncio.sleep(0.02)
+
+
+def sideways(window: QWidget) -> Iterator[str]:
+    """The pages that are wider than what is seen of them."""
+    if window.width() < NARROW:
+        return
+    for each in window.findChildren(QScrollArea):
+        if each.isVisible() and (more := each.horizontalScrollBar().maximum()):
+            yield f"{each.objectName()} {each.accessibleName()!r} is {more} px too wide"
 
 
 async def look(window: QWidget, scene: str) -> None:
@@ -41,7 +53,7 @@ async def look(window: QWidget, scene: str) -> None:
         window.resize(wanted)
         await settle()
         where = f"{scene} at {size(window)}"
-        for found in sorted({*cut(window), *overlapping(window)}):
+        for found in sorted({*cut(window), *overlapping(window), *sideways(window)}):
             say(f"{where}: {found}")
 
 

@@ -19,10 +19,10 @@ from lineclear.ui.frame.actions import key_list
 from lineclear.ui.labels import PlainLabel
 
 
-def key_grid() -> QGridLayout:
-    """Every key beside what it does, in groups."""
+def key_grid(*, wrap: bool = False) -> QGridLayout:
+    """Every key beside what it does, in groups; WRAP: long words take more than a line."""
     grid = QGridLayout()
-    grid.setHorizontalSpacing(24)
+    grid.setHorizontalSpacing(12 if wrap else 24)
     grid.setVerticalSpacing(6)
     grid.setColumnStretch(1, 1)
     place = 0
@@ -38,8 +38,12 @@ def key_grid() -> QGridLayout:
             label = PlainLabel(keys)
             label.setFont(theme.mono_font())
             label.setProperty("tone", "muted")
+            told = PlainLabel(text)
+            told.setWordWrap(wrap)
+            if wrap:
+                label.setAlignment(Qt.AlignmentFlag.AlignTop)
             grid.addWidget(label, place, 0)
-            grid.addWidget(PlainLabel(text), place, 1)
+            grid.addWidget(told, place, 1)
             place += 1
     return grid
 

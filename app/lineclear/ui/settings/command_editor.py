@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import ValidationError
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.settings import LaunchSetting
 from lineclear.language import _
@@ -43,12 +43,12 @@ class CommandEditor(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(12)
-        whom = QHBoxLayout()
+        whom = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         whom.addLayout(_asked(_("For the agent named"), self.agent))
         whom.addLayout(_asked(_("and below the folder"), self.source, _("Either may be empty.")))
         box.addLayout(whom)
         box.addLayout(_asked(_("Program, its whole path"), self.program))
-        given = QHBoxLayout()
+        given = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         given.addLayout(
             _asked(
                 _("Arguments, one a line"),
@@ -65,6 +65,13 @@ class CommandEditor(QWidget):
         box.addLayout(_asked(_("Started in"), self.cwd))
         box.addWidget(self.error)
         box.addWidget(in_line(save, leave))
+        self._pairs = (whom, given)
+
+    def stack(self, narrow: bool) -> None:
+        """Put one field below the other, where it is NARROW."""
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        for pair in self._pairs:
+            pair.setDirection(way)
 
     def show_command(self, setting: LaunchSetting | None) -> None:
         """Begin with this one, or with an empty one."""
@@ -123,6 +130,7 @@ def _asked(title: str, field: QWidget, hint: str = "") -> QVBoxLayout:
     column.setSpacing(4)
     label = PlainLabel(title)
     label.setFont(theme.small_font())
+    label.setWordWrap(True)
     column.addWidget(label)
     column.addWidget(field)
     if hint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rehearsal import rehearse, shown_argument, without_a_place
@@ -15,6 +15,7 @@ from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.command_editor import CommandEditor
+from lineclear.ui.settings.flow import Flow
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note, say_name
 from lineclear.ui.settings.would_run import WouldRun
 from lineclear.ui.tasks import Tasks
@@ -65,16 +66,23 @@ class CommandCard(QFrame):
         ):
             each.setAccessibleName(f"{each.text()} {whom}")
             each.clicked.connect(wanted)
-        line = QHBoxLayout()
+        line = self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         line.addWidget(note(where), 1)
+        buttons = QWidget()
+        flow = Flow(buttons)
         for each in (self.tried, edit, remove):
-            line.addWidget(each)
+            flow.addWidget(each)
+        line.addWidget(buttons)
         box = QVBoxLayout(self)
         box.setContentsMargins(14, 10, 10, 10)
         box.setSpacing(4)
         box.addWidget(title)
         box.addWidget(argv)
         box.addLayout(line)
+
+    def stack(self, narrow: bool) -> None:
+        """Put the buttons below, where it is NARROW."""
+        self._line.setDirection(_direction(narrow))
 
 
 class CommandsPage(Page):
@@ -109,6 +117,7 @@ class CommandsPage(Page):
         box.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeft)
         self.editor = CommandEditor()
         self.editor.saved.connect(self._save)
+        self.narrowed.connect(self.editor.stack)
         self.editor.left.connect(lambda: self._show(self.list))
         self.trial = self._trial()
         for each in (self.list, self.editor, self.trial):
@@ -119,6 +128,10 @@ class CommandsPage(Page):
     def _trial(self) -> QWidget:
         self.call = QComboBox()
         self.call.setObjectName("triedCall")
+        self.call.setMinimumContentsLength(12)
+        self.call.setSizeAdjustPolicy(
+            QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+        )
         self.call.setAccessibleName(_("For which call"))
         self.call.view().setAccessibleName(_("Calls that it counts for"))
         self.call.currentIndexChanged.connect(lambda _place: self._rehearse())
@@ -162,6 +175,8 @@ class CommandsPage(Page):
 
     def _card(self, setting: LaunchSetting) -> CommandCard:
         card = CommandCard(setting)
+        card.stack(self.narrow)
+        self.narrowed.connect(card.stack)
         card.edit_wanted.connect(lambda: self.edit(setting))
         card.try_wanted.connect(lambda: self.try_out(setting))
         card.remove_wanted.connect(lambda: self._change(_replaced(setting, None)))
@@ -224,6 +239,10 @@ def _about(setting: LaunchSetting, row: Row | None) -> str:
 
 def _named(row: Row) -> str:
     return " \u00b7 ".join((words.name(row.agent), words.name(row.tool, _("no tool")), row.id[:8]))
+
+
+def _direction(narrow: bool) -> QBoxLayout.Direction:
+    return QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
 
 
 def for_whom(setting: LaunchSetting) -> str:

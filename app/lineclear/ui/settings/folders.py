@@ -24,6 +24,7 @@ from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator
 from lineclear.ui.labels import WholeLabel
+from lineclear.ui.settings.flow import Flow
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
 
 ABOUT_REMOVAL = _(
@@ -72,13 +73,15 @@ class FolderCard(QFrame):
         self._lay_out()
 
     def _lay_out(self) -> None:
+        how = QWidget()
+        flow = Flow(how, between=18)
+        flow.addWidget(self.paused)
+        flow.addWidget(self.polling)
+        flow.addWidget(in_line(self.levels, _("levels deep")))
         line = QHBoxLayout()
-        line.setSpacing(18)
-        line.addWidget(self.paused)
-        line.addWidget(self.polling)
-        line.addWidget(in_line(self.levels, _("levels deep")))
-        line.addStretch(1)
-        line.addWidget(self.remove)
+        line.setSpacing(0)
+        line.addWidget(how, 1)
+        line.addWidget(self.remove, 0, Qt.AlignmentFlag.AlignBottom)
         self.really = QWidget()
         really = QVBoxLayout(self.really)
         really.setContentsMargins(0, 6, 0, 0)

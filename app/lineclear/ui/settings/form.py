@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -24,18 +24,21 @@ from PySide6.QtWidgets import (
 from lineclear.core.inbox.settings import Settings
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.settings.flow import Flow
 
 LABEL_WIDTH = 168
+CONTROL_LEAST = 300
+"""Pixels that a control has beside its label, or it stands below it."""
+_MARGINS = (28, 22, 28, 24)
+_MARGINS_NARROW = (10, 16, 10, 16)
 WIDEST = 640
 USUAL_LINE = 15
 """Pixels of a line for which the others here are made."""
+_ANY_WIDTH = 16_777_215
+"""Qt's own limit."""
 Edit = Callable[[Settings], Settings]
 Change = Callable[[Edit], None]
 """Carries an edit of the settings out, away from the window's thread."""
-
-
-LINE_WIDTH = 460
-"""Pixels that a line of controls has in a window as large as it is at first."""
 
 
 def with_type(pixels: int) -> int:
@@ -49,7 +52,13 @@ def put(**values: Any) -> Edit:
 
 
 class Page(QScrollArea):
-    """One page: a title and questions below each other; shows settings, asks for changes."""
+    """One page: a title and questions below each other; shows settings, asks for changes.
+
+    Signals:
+        narrowed(bool): there is no room for two things beside each other, or there is again.
+    """
+
+    narrowed = Signal(bool)
 
     def __init__(self, title: str, about: str = "") -> None:
         super().__init__()
@@ -59,8 +68,8 @@ class Page(QScrollArea):
         self.setWidgetResizable(True)
         body = QWidget()
         body.setObjectName("settingsBody")
-        outer = QHBoxLayout(body)
-        outer.setContentsMargins(28, 22, 28, 24)
+        outer = self._outer = QHBoxLayout(body)
+        outer.setContentsMargins(*_MARGINS)
         inner = self._inner = QWidget()
         inner.setMaximumWidth(with_type(WIDEST))
         self.box = QVBoxLayout(inner)
@@ -76,36 +85,66 @@ class Page(QScrollArea):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(4)
-        self._grid.setColumnMinimumWidth(0, with_type(LABEL_WIDTH))
         self._grid.setColumnStretch(1, 1)
+        self._asked: list[tuple[PlainLabel, QWidget, PlainLabel]] = []
+        self.narrow = False
+        """Its controls stand below their labels."""
         self.box.addLayout(self._grid)
         self.setWidget(body)
 
     def ask(self, label: str, control: QWidget, hint: str = "") -> PlainLabel:
         """Add a question; gives the label of its hint."""
-        row = self._grid.rowCount()
-        if self._grid.count():
-            self._grid.setRowMinimumHeight(row, 12)
-            row += 1
         name = PlainLabel(label)
         name.setWordWrap(True)
         # In line with the words in the control.
         name.setContentsMargins(0, 5, 0, 0)
-        name.setMaximumWidth(with_type(LABEL_WIDTH))
         name.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        # Without an alignment in the grid, which would leave one line to words that take two.
-        self._grid.addWidget(name, row, 0)
         if isinstance(control, QCheckBox):
             holder = in_line(control)
             holder.setContentsMargins(0, 5, 0, 2)
             control = holder
-        self._grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignTop)
         told = note(hint)
         told.setVisible(bool(hint))
-        self._grid.addWidget(told, row + 1, 1)
-        # Words that do not wrap, of a box to tick for one, may need more in another language.
+        self._asked.append((name, control, told))
+        self._place()
+        # Words that do not wrap may need more in another language.
         self._inner.setMaximumWidth(max(with_type(WIDEST), self.box.minimumSize().width()))
         return told
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Put controls below their labels where there is no room beside them."""
+        super().resizeEvent(event)
+        margins = _MARGINS[0] + _MARGINS[2]
+        # Without the bar, which comes and goes with the height.
+        room = self.width() - margins - self.verticalScrollBar().sizeHint().width()
+        narrow = room < with_type(LABEL_WIDTH) + self._grid.horizontalSpacing() + with_type(
+            CONTROL_LEAST
+        )
+        if narrow is not self.narrow:
+            self.narrow = narrow
+            self._outer.setContentsMargins(*(_MARGINS_NARROW if narrow else _MARGINS))
+            self._place()
+            self.narrowed.emit(narrow)
+
+    def _place(self) -> None:
+        """Put each label, control and hint where there is room for it."""
+        while self._grid.count():
+            self._grid.takeAt(0)
+        beside = not self.narrow
+        self._grid.setColumnMinimumWidth(0, with_type(LABEL_WIDTH) if beside else 0)
+        # Without an alignment in the grid, which would leave one line to words that take two.
+        for place, (name, control, told) in enumerate(self._asked):
+            row = 4 * place
+            name.setMaximumWidth(with_type(LABEL_WIDTH) if beside else _ANY_WIDTH)
+            if beside:
+                self._grid.addWidget(name, row, 0, 2, 1)
+                self._grid.addWidget(control, row, 1)
+                self._grid.addWidget(told, row + 1, 1)
+            else:
+                self._grid.addWidget(name, row, 0, 1, 2)
+                self._grid.addWidget(control, row + 1, 0, 1, 2)
+                self._grid.addWidget(told, row + 2, 0, 1, 2)
+            self._grid.setRowMinimumHeight(row + 3, 12 if place + 1 < len(self._asked) else 0)
 
     def show_settings(self, settings: Settings) -> None:
         """Show these; nothing is changed by it."""
@@ -133,18 +172,10 @@ def button(text: str, name: str, *, flat: bool = False) -> QPushButton:
 def in_line(*parts: QWidget | str) -> QWidget:
     """Controls and words beside each other."""
     holder = QWidget()
-    line = QHBoxLayout(holder)
-    line.setContentsMargins(0, 0, 0, 0)
-    line.setSpacing(8)
+    line = Flow(holder)
     shown = [PlainLabel(part) if isinstance(part, str) else part for part in parts]
     for part in shown:
         line.addWidget(part)
-    # Where words are longer than in English, they stand on two lines.
-    wide = sum(part.sizeHint().width() + line.spacing() for part in shown)
-    for part in shown:
-        if isinstance(part, PlainLabel) and wide > with_type(LINE_WIDTH):
-            part.setWordWrap(True)
-    line.addStretch(1)
     for part in shown:
         if isinstance(part, QComboBox):
             say_name(part, holder)
@@ -177,15 +208,13 @@ class Choice(QWidget):
         self.setObjectName(name)
         self._group = QButtonGroup(self)
         self._values = [value for value, _ in values]
-        line = QHBoxLayout(self)
+        line = Flow(self, between=18)
         line.setContentsMargins(0, 5, 0, 3)
-        line.setSpacing(18)
         for place, (_, told) in enumerate(values):
             radio = QRadioButton(told)
             radio.setAccessibleName(f"{label}: {told}")
             self._group.addButton(radio, place)
             line.addWidget(radio)
-        line.addStretch(1)
         self._group.idClicked.connect(lambda place: self.chosen.emit(self._values[place]))
 
     def show_value(self, value: Any) -> None:

@@ -14,6 +14,7 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.settings.autostart import AutostartSwitch
+from lineclear.ui.settings.flow import WrappingCheckBox
 from lineclear.ui.settings.form import Change, Choice, Page, Picker, in_line, put
 from lineclear.ui.tasks import Tasks
 
@@ -82,7 +83,7 @@ class GeneralPage(Page):
         )
 
     def _ask_others(self) -> None:
-        self.presence = QCheckBox(_("Tell them which call is before me"))
+        self.presence = WrappingCheckBox(_("Tell them which call is before me"))
         self.presence.setObjectName("presence")
         self.presence.clicked.connect(lambda on: self._change(put(presence=on)))
         self.ask(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QCheckBox
-
 from lineclear.core.inbox.settings import Settings
 from lineclear.language import _
 from lineclear.ui.frame.key_list import key_grid
+from lineclear.ui.settings.flow import WrappingCheckBox
 from lineclear.ui.settings.form import Change, Page, put
 
 
@@ -15,7 +14,7 @@ class KeysPage(Page):
 
     def __init__(self, change: Change) -> None:
         super().__init__(_("Keys"))
-        self.letters = QCheckBox(_("A letter alone acts in the table and the reading pane"))
+        self.letters = WrappingCheckBox(_("A letter alone acts in the table and the reading pane"))
         self.letters.setObjectName("letters")
         self.letters.clicked.connect(lambda on: change(put(letters=on)))
         self.ask(
@@ -26,7 +25,7 @@ class KeysPage(Page):
                 " well in either case."
             ),
         )
-        self.box.addLayout(key_grid())
+        self.box.addLayout(key_grid(wrap=True))
         self.box.addStretch(1)
 
     def show_settings(self, settings: Settings) -> None:
