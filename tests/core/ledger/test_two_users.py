@@ -68,7 +68,8 @@ def test_the_operator_cannot_take_the_agents_files_away(told):
 
 
 def test_an_agent_cannot_approve_its_own_call(told):
-    assert told["agent approves itself"] == "approve"
+    assert told["agent approves itself"] == "no_operator"
+    assert told["agent forges an approval"] == "won"
     assert told["agent reads its own approval"] == "owner"
     assert told["operator sees its approval"] != "approved"
 

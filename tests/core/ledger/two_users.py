@@ -17,7 +17,7 @@ from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import commit
 from lineclear.core.ledger.decide import Verdict, decide, take_back
-from lineclear.core.ledger.endings import this_person
+from lineclear.core.ledger.endings import bound_decision, this_person
 from lineclear.core.ledger.liveness import Process, current_owner
 from lineclear.core.ledger.outcome import finish, make_outcome
 from lineclear.core.ledger.records import Start, VerdictName, new_nonce
@@ -128,6 +128,15 @@ def runs(store: Store) -> Any:
     return begin(store, shown, found) and finish(store, shown, "ok", result="done")
 
 
+def forges_approval(store: Store) -> Any:
+    shown = newest(store)
+    person, now = this_person("someone"), read_now()
+    decision = bound_decision(
+        store, shown, "approve", person, now=now, valid_for_s=900, nonce=new_nonce()
+    )
+    return store.commit("decision", shown.seq, shown.aid, decision.encode()).value
+
+
 def state(store: Store) -> Any:
     return observe(store, newest(store).seq, None, read_now(), lock=Process.ALIVE)[1].state
 
@@ -194,6 +203,7 @@ def main(folder: Path) -> dict[str, Any]:
 
     scene.agent(asks)
     told["agent approves itself"] = scene.agent(says("approve"))
+    told["agent forges an approval"] = scene.agent(forges_approval)
     told["agent reads its own approval"] = scene.agent(reads)
     told["operator sees its approval"] = scene.operator(state)
     scene.agent(closes)

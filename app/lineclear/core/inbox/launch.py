@@ -41,9 +41,11 @@ from lineclear.core.inbox.startable import (
 )
 from lineclear.core.inbox.worker_word import TOLD_TO, Word, awaited
 from lineclear.core.ledger import lock, oserrors
+from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.folders import SHARED_FILE
 from lineclear.core.ledger.layout import (
     APPROVALS,
     LOCK,
@@ -336,12 +338,17 @@ def _create_log(store: Store) -> tuple[str, int]:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
-        return name, os.open(name, flags, 0o600, dir_fd=store.ledger_fd)
+        fd = os.open(name, flags, 0o600, dir_fd=store.ledger_fd)
     except OSError as why:
         raise NotConfirmed(
             f"Not started: {oserrors.reason(why)}, making a log in {path_text(store.path)};"
             f" {oserrors.cure(why)} and try again."
         ) from why
+    if store.group is not None:
+        # Colleagues read it beside the other records; without, it is this user's alone.
+        with suppress(OSError):
+            folders.set_mode(fd, SHARED_FILE)
+    return name, fd
 
 
 def _spawn(start: _Start, log_fd: int) -> subprocess.Popen[bytes]:

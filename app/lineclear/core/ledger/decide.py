@@ -82,10 +82,12 @@ def decide(
     bytes are not there any more), `asked_anew` (another call of its run was taken back meanwhile),
     `clock`, `closed`, `no_call` (nothing to approve in it),
     `unsupported` (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`,
-    `not_writable`.
+    `not_writable`, `no_operator` (what this user says would not count).
     """
     if by.uid != os.geteuid():
         raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")
+    if by.uid not in store.operators:
+        raise _no_operator(store, by)
     # Before anything is written: what cannot be recorded is refused.
     decision = _made(store, shown, verdict, by, valid_for_s)
     data = _encoded(decision)
@@ -142,9 +144,9 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         # Somebody else took it back, perhaps without coming as far as the outcome.
         void_results(store, shown)
         settle_revoked(store, shown, first)
-        who = visible_line(first.revoked.by.name, 40)
+        who, when = _who(first.revoked.by), local_time(first.revoked.at)
         raise Refusal(
-            f"{_tool(shown)} was already taken back by {who} at {local_time(first.revoked.at)}.",
+            f"{_tool(shown)} was already taken back by {who} at {when}.",
             code="not_approved",
         )
     void_results(store, shown)
@@ -181,8 +183,30 @@ def told(decision: Decision) -> str:
     when = local_time(decision.at)
     if decision.verdict == "expired":
         return f"expired at {when}"
-    who = visible_line(decision.by.name, 40)
-    return f"{_DONE[decision.verdict]} by {who} at {when}"
+    return f"{_DONE[decision.verdict]} by {_who(decision.by)} at {when}"
+
+
+def _who(by: Person) -> str:
+    """Name a person; another user, who may go by any name, by their uid too, which is a fact."""
+    name = visible_line(by.name, 40)
+    if by.uid == os.geteuid():
+        return name
+    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+
+
+def _no_operator(store: Store, by: Person) -> Refusal:
+    shown = visible_line(str(store.path))
+    if by.uid == store.owner_uid:
+        said = (
+            f"{shown} belongs to user {by.uid}, whose own calls other users answer; so nothing that"
+            " this user says of them counts."
+        )
+    else:
+        said = (
+            f"User {by.uid} is no operator of {shown}, so what this user says would not count; have"
+            " the user added to the group that it is shared with."
+        )
+    return Refusal(said, code="no_operator")
 
 
 def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s: float) -> Decision:
@@ -334,7 +358,7 @@ def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
     if outcome is None:
         return AlreadyDecided(f"{_tool(shown)} has an outcome that cannot be read.")
     if outcome.outcome == "resolved" and outcome.by is not None:
-        how = f"resolved by {visible_line(outcome.by.name, 40)}"
+        how = f"resolved by {_who(outcome.by)}"
     else:
         how = f"ended by its agent ({outcome.outcome})"
     return AlreadyDecided(

@@ -21,6 +21,9 @@ _FLAGS |= getattr(os, "O_CLOEXEC", 0)
 ONE_USER_MODE = 0o700
 GROUP_MODE = 0o3770
 """Set-group-id: files belong to the operators' group. Sticky: each user keeps their own files."""
+SHARED_BITS = stat.S_ISGID | stat.S_ISVTX | stat.S_IWGRP
+"""What tells a folder that is shared on purpose from one of any other kind."""
+ONE_USER_FILE, SHARED_FILE = 0o600, 0o640
 
 
 def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> int:
@@ -101,7 +104,7 @@ def shared_with(status: os.stat_result) -> int | None:
 def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | None = None) -> bool:
     """Make a folder for one user, or for GROUP's operators too; False if it is there already.
 
-    Raises OSError.
+    Raises OSError, and StoreRefused (`not_in_group`) where this user is not in GROUP.
     """
     try:
         os.mkdir(name, ONE_USER_MODE, dir_fd=dir_fd)
@@ -111,7 +114,22 @@ def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | Non
         os.chown(name, -1, group, dir_fd=dir_fd, follow_symlinks=False)
         # After chown, which takes the set-group-id bit away; the name is ours, no link.
         os.chmod(name, GROUP_MODE, dir_fd=dir_fd)
+        made = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        if not made.st_mode & stat.S_ISGID:
+            # The system took it away: what is made in there would not be the group's to read.
+            os.rmdir(name, dir_fd=dir_fd)
+            raise StoreRefused(
+                f"{_shown(Path(name))} cannot be shared with group {group}, in which this user is"
+                " not; have the user added to it (usermod -aG), and begin a new session.",
+                code="not_in_group",
+            )
     return True
+
+
+def file_mode(fd: int) -> int:
+    """Give the mode of files in an open folder: 0600, or 0640 where it is shared."""
+    shared = os.fstat(fd).st_mode & SHARED_BITS == SHARED_BITS
+    return SHARED_FILE if shared else ONE_USER_FILE
 
 
 def remove_own(name: str, *, dir_fd: int, files: frozenset[str]) -> None:

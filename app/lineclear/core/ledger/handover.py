@@ -179,7 +179,10 @@ def _taken_back(store: Store, call: Shown) -> bool:
 def _standing(store: Store, name: str) -> bytes | None:
     try:
         return read_file(
-            name, dir_fd=store.ledger_fd, owners=store.operators, max_bytes=_MAX_BYTES
+            name,
+            dir_fd=store.ledger_fd,
+            owners=store.operators | {store.owner_uid},
+            max_bytes=_MAX_BYTES,
         ).raw
     except Unreadable as why:
         why.raise_if_passing()

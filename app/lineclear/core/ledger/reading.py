@@ -58,7 +58,8 @@ class RecordReader:
     A store's owner owns request, start, outcome and launch; operators own decisions, and may
     also own what they alone write: revocations, launches, and the outcomes `resolved` and
     `withdrawn`. Verdicts that only close a call (`expired`, `withdrawn`) count from the owner too.
-    In a foreign store, which has no agent of ours, all records are the operators'.
+    In a foreign store, which has no agent of ours, all records are the operators', and what
+    starts the agent again may be its owner's: no one else can start it.
     All methods raise Unreadable, with `absent` where the record is not there.
     """
 
@@ -75,7 +76,7 @@ class RecordReader:
         by Lineclear), `damaged`; `request_seq`, `request_store`, `request_aid` (of another call).
         """
         name = record_name("request", seq=seq, aid=aid)
-        owners = self.operators if self.store_id is None else frozenset({self.owner})
+        owners = self._either if self.store_id is None else frozenset({self.owner})
         # A copy of another program's checkpoint is as long as that may be.
         file = self._read(name, owners, MAX_RESULT_BYTES if seq is None else 16 << 20)
         try:
@@ -239,7 +240,7 @@ class RecordReader:
 
     @property
     def _either(self) -> frozenset[int]:
-        return self.operators if self.store_id is None else self.operators | {self.owner}
+        return self.operators | {self.owner}
 
     def _outcome(self, name: str) -> Outcome:
         file = self._read(name, self._either)

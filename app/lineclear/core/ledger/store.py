@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +39,12 @@ from lineclear.core.ledger.layout import (
 )
 from lineclear.core.ledger.reading import RecordReader
 from lineclear.core.ledger.records import StoreFormat, new_nonce
+from lineclear.core.ledger.sharing import (
+    foreign_operators,
+    group_name,
+    inherited_group,
+    shared_operators,
+)
 
 __all__ = ["CallRecords", "Shown", "Store"]
 
@@ -121,11 +126,14 @@ class Store:
     ) -> Self:
         """Open or make a native store (folders 0700, FORMAT committed, parents fsynced).
 
-        For agents. GROUP is the gid of operators with other uids; new folders are then 3770 and
-        files 0640. Raises what `open` raises, NotConfirmed, and StoreRefused: `owner` (the folder
-        is another user's), `foreign_pending` (another program's checkpoint waits in it).
+        For agents. GROUP is the gid of operators with other uids, by default that of a folder
+        above that is shared with them (3770); new folders are then 3770 and files 0640. Raises
+        what `open` raises, NotConfirmed, and StoreRefused: `owner` (the folder is another user's),
+        `foreign_pending` (another program's checkpoint waits in it), `not_in_group`.
         """
         path = Path(os.path.abspath(path))
+        if group is None:
+            group = inherited_group(path)
         try:
             make_folders(path, group=group)
         except OSError as why:
@@ -361,13 +369,9 @@ class Store:
         found = self._read_format()
         if found is None:
             # The ledger of a foreign store is made by an operator.
-            allowed |= self._foreign_operators()
+            allowed |= foreign_operators(self._status)
         if status.st_uid not in allowed:
-            raise StoreRefused(
-                f"{visible_line(str(folder))} belongs to user {status.st_uid}, not to user "
-                f"{self.owner_uid} who owns the store; look who made it, and remove it.",
-                code="owner",
-            )
+            raise self._not_ours(folder, status.st_uid, foreign=found is None)
         if found is not None:
             self._accept(found)
         elif shared_with(status) is not None:
@@ -402,16 +406,27 @@ class Store:
         if given is not None:
             self.operators = given
         elif not self.native:
-            self.operators = frozenset(self._foreign_operators())
+            self.operators = foreign_operators(self._status)
         elif self.group is None:
             self.operators = frozenset({self.owner_uid, 0})
         else:
-            # The agent must not decide its own calls where operators are other users.
-            self.operators = (_members(self.group) - {self.owner_uid}) | {0}
+            self.operators = shared_operators(self.group, self.owner_uid)
 
-    def _foreign_operators(self) -> set[int]:
-        # Whoever reads a foreign ledger is the operator who keeps it.
-        return {self.owner_uid, 0, os.geteuid()}
+    def _not_ours(self, folder: Path, uid: int, *, foreign: bool) -> StoreRefused:
+        group = shared_with(self._status) if foreign else None
+        shown = visible_line(str(folder))
+        if group is None:
+            said = (
+                f"{shown} belongs to user {uid}, not to user {self.owner_uid} who owns the store;"
+                " look who made it, and remove it."
+            )
+        else:
+            said = (
+                f"{shown} belongs to user {uid}, who is not listed in the group"
+                f" {visible_line(group_name(group), 40)} that the store is shared with. If that is"
+                " a colleague, have them added to it; else look who made it, and remove it."
+            )
+        return StoreRefused(said, code="owner")
 
     def _refuse_foreign_owner(self) -> None:
         if self.owner_uid != os.geteuid():
@@ -469,25 +484,3 @@ class Store:
 
     def _shown(self) -> str:
         return visible_line(str(self.path))
-
-
-def _members(gid: int) -> frozenset[int]:
-    """Give the uids of a group's members, this process's own among them if it is one."""
-    if sys.platform == "win32":
-        return frozenset()
-    import grp  # noqa: PLC0415  not on Windows
-    import pwd  # noqa: PLC0415  not on Windows
-
-    uids = {entry.pw_uid for entry in pwd.getpwall() if entry.pw_gid == gid}
-    try:
-        names = grp.getgrgid(gid).gr_mem
-    except KeyError:
-        names = []
-    for name in names:
-        try:
-            uids.add(pwd.getpwnam(name).pw_uid)
-        except KeyError:
-            continue
-    if gid in os.getgroups() or gid == os.getegid():
-        uids.add(os.geteuid())
-    return frozenset(uids)
