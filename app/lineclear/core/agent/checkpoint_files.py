@@ -26,7 +26,8 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
-from lineclear.core.ledger.folders import close_folder, make_folders, open_folder
+from lineclear.core.ledger.folders import close_folder, file_mode, make_folders, open_folder
+from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
 SUFFIX: Final = ".checkpoint.json"
@@ -132,7 +133,7 @@ class FileCheckpointHandler:
         except ValueError as why:
             raise AgentExecutorError(f"executor failed: {path} cannot be written: {why}") from why
         try:
-            make_folders(self.path)
+            make_folders(self.path, group=inherited_group(self.path))
             fd = open_folder(self.path, self.path)
         except OSError as why:
             raise self._failed(path, why) from why
@@ -140,7 +141,7 @@ class FileCheckpointHandler:
             if checkpoint.node is AgentExecutionNode.RUN_START:
                 remove_leftovers(fd)
                 self._remove_completed(fd)
-            replace(fd, name, raw)
+            replace(fd, name, raw, mode=file_mode(fd))
         finally:
             close_folder(fd)
 

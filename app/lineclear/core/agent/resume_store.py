@@ -23,6 +23,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.ledger import run_notes
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.commit import replace
+from lineclear.core.ledger.folders import file_mode
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.presence import FOLDER as WATCHED
@@ -34,6 +35,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.ledger.run_notes import RunNote
+from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.ledger.start import observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.places import absolute, default_source
@@ -231,7 +233,8 @@ class FileResumeStore:
 
     def _take_lock(self) -> None:
         if self._lock is None:
-            self._lock = AgentLock.acquire(self._locked_folder)
+            folder = self._locked_folder
+            self._lock = AgentLock.acquire(folder, group=inherited_group(folder))
 
     def _opened(self) -> Store:
         self._take_lock()
@@ -368,7 +371,8 @@ class FileResumeStore:
     def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
         note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}
         note["calls"] = sorted(calls)
-        replace(self._opened().root_fd, RUN_BEGUN, jsontext.compact(note))
+        fd = self._opened().root_fd
+        replace(fd, RUN_BEGUN, jsontext.compact(note), mode=file_mode(fd))
 
     def _begun_calls(self, run_id: str) -> set[int]:
         noted = self._read_note(RUN_BEGUN)
@@ -392,7 +396,8 @@ class FileResumeStore:
             end |= {"seq": records.seq, "aid": records.aid}
         if run_id is not None:
             end["run_id"] = run_id
-        replace(self._store.root_fd, RUN_END, jsontext.compact(end))
+        fd = self._store.root_fd
+        replace(fd, RUN_END, jsontext.compact(end), mode=file_mode(fd))
 
     def _open_request(self, store: Store) -> Shown | None:
         try:

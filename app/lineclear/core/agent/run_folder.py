@@ -11,9 +11,11 @@ from typing import Final
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import StoreHeld
 from lineclear.core.ledger.commit import commit
+from lineclear.core.ledger.folders import file_mode
 from lineclear.core.ledger.layout import RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import RunInfo, new_nonce
+from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute, default_source
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -22,6 +24,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 class RunFolder:
     """`<source>/<name>/` or `<source>/<name>@<instance>/`, held by this process.
 
+    Below a source that is shared with a group (3770) it is made for that group too.
     Raises ValueError for a name that is no folder name, StoreHeld when a live process (or another
     object of this one) has it, StoreRefused, NotConfirmed.
     """
@@ -71,7 +74,7 @@ def _check_name(what: str, name: str) -> None:
 
 def _take(path: Path, name: str, instance: str | None) -> AgentLock:
     try:
-        return AgentLock.acquire(path)
+        return AgentLock.acquire(path, group=inherited_group(path))
     except StoreHeld as held:
         other = "2" if instance is None else f"{instance}-2"
         who = "this very process" if held.pid == os.getpid() else held.holder
@@ -95,7 +98,7 @@ def _run_info(path: Path, name: str, adapter: str) -> RunInfo:
             created_at=datetime.now(UTC),
         )
         if RUN_INFO not in os.listdir(path):
-            commit(fd, RUN_INFO, fresh.encode())
+            commit(fd, RUN_INFO, fresh.encode(), mode=file_mode(fd))
         raw = read_file(RUN_INFO, dir_fd=fd, owners=frozenset({os.stat(path).st_uid})).raw
         return RunInfo.decode(raw, str(path / RUN_INFO))
     finally:

@@ -23,7 +23,14 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
-from lineclear.core.ledger.folders import close_folder, make_folder, make_folders, open_folder
+from lineclear.core.ledger.folders import (
+    close_folder,
+    file_mode,
+    make_folder,
+    make_folders,
+    open_folder,
+)
+from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
 _ENCRYPTED: Final = b"A3SE"
@@ -106,7 +113,7 @@ class FileSessionStore:
             if not self._swept:
                 remove_leftovers(fd)
                 self._swept = True
-            replace(fd, path.name, raw)
+            replace(fd, path.name, raw, mode=file_mode(fd))
         finally:
             close_folder(fd)
 
@@ -179,12 +186,13 @@ class FileSessionStore:
 
     def _open_or_make(self, parts: Sequence[str]) -> int:
         """Open a folder below the root, made durably where it is absent; no link is followed."""
-        make_folders(self.path)
+        group = inherited_group(self.path)
+        make_folders(self.path, group=group)
         path = self.path
         fd = open_folder(path, path)
         for part in parts:
             try:
-                if make_folder(part, dir_fd=fd):
+                if make_folder(part, dir_fd=fd, group=group):
                     sync_folder(fd)
                 path /= part
                 below = open_folder(part, path, dir_fd=fd)
