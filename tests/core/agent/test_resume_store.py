@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 
 import pytest
 
@@ -209,3 +210,14 @@ async def test_a_takeover_that_was_killed_in_the_middle_goes_on(path, operator):
         assert await store.claim() is not None
     assert not (path / "pending.claimed.json").exists()
     assert operator.outcomes() == ["open"]
+
+
+@pytest.mark.parametrize("name", ["run-end.json", "run-begun.json"])
+async def test_a_pipe_in_place_of_a_note_is_refused_instead_of_waited_for(path, name):
+    path.mkdir(mode=0o700)
+    os.mkfifo(path / name, 0o600)
+    async with FileResumeStore(path) as store:
+        with pytest.raises(ResumeSerializeError, match=f"parse {path / name}: .* not a file"):
+            await asyncio.wait_for(
+                store.ended_run() if "end" in name else store.begun_calls("run-1"), 20
+            )

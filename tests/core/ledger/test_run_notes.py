@@ -1,5 +1,6 @@
 """What an agent notes of its runs: the latest last, few of them, and never a guess."""
 
+import os
 import stat
 
 import pytest
@@ -55,9 +56,33 @@ def test_what_cannot_be_read_is_neither_taken_nor_written_over(store, raw):
     assert (store.path / RUNS).read_bytes() == raw
 
 
-def test_a_link_is_not_followed(store, tmp_path):
-    (tmp_path / "elsewhere").write_bytes(b"{}")
-    (store.path / RUNS).symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(Unreadable) as why:
-        run_notes(store)
-    assert why.value.code == "symlink"
+@pytest.mark.parametrize(
+    "made, code",
+    [
+        ("link", "symlink"),
+        ("folder", "not_regular"),
+        ("pipe", "not_regular"),
+        ("huge", "too_large"),
+        ("loose", "writable_by_others"),
+    ],
+)
+def test_what_is_no_such_file_is_named_with_what_to_do(store, tmp_path, made, code):
+    path = store.path / RUNS
+    if made == "link":
+        (tmp_path / "elsewhere").write_bytes(b"{}")
+        path.symlink_to(tmp_path / "elsewhere")
+    elif made == "folder":
+        path.mkdir()
+    elif made == "pipe":
+        os.mkfifo(path, 0o600)
+    else:
+        path.touch(0o600)
+        path.chmod(0o666 if made == "loose" else 0o600)
+        os.truncate(path, 5 << 20 if made == "huge" else 0)
+    for look in (run_notes, lambda store: note_ended(store, "run-1", "ok")):
+        with pytest.raises(Unreadable) as why:
+            look(store)
+        assert why.value.code == code
+        assert why.value.sentence.startswith(f"{path} does not tell which runs went on here: ")
+        cure = "with chmod go-w." if made == "loose" else "Look who wrote it, and remove it."
+        assert why.value.sentence.endswith(cure)

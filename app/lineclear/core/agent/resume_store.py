@@ -343,13 +343,14 @@ class FileResumeStore:
         return self._read_note(RUN_END)
 
     def _read_note(self, name: str) -> dict[str, Json]:
+        path = self.path / name
         try:
-            return jsontext.parse((self.path / name).read_bytes())
-        except FileNotFoundError:
-            return {}
+            return jsontext.parse(read_file(os.fspath(path)).raw)
         except Unreadable as why:
+            if why.code == "absent":
+                return {}
             raise ResumeSerializeError(
-                f"resume store serialization error: parse {self.path / name}: {why.sentence}"
+                f"resume store serialization error: parse {path}: {why.sentence}"
             ) from why
 
     def _note_resumed(self, run_id: str) -> None:

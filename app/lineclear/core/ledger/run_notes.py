@@ -7,6 +7,7 @@ elsewhere that it went on from there.
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import Field
@@ -54,6 +55,7 @@ class RunNotes(Record):
 
 def run_notes(store: Store) -> tuple[RunNote, ...]:
     """Give the notes of a store, the latest last; raises Unreadable where they cannot be read."""
+    path = store.path / RUNS
     try:
         raw = read_file(
             RUNS,
@@ -64,17 +66,19 @@ def run_notes(store: Store) -> tuple[RunNote, ...]:
     except Unreadable as why:
         if why.code == "absent":
             return ()
-        raise
-    path = str(store.path / RUNS)
+        raise _untold(path, why) from why
     try:
-        return RunNotes.decode(raw, path).runs
+        return RunNotes.decode(raw, str(path)).runs
     except Unreadable as why:
-        raise Unreadable(
-            why.code,
-            f"{visible_line(path)} does not tell which runs went on here: {why.sentence} Look who"
-            " wrote it, and remove it.",
-            path,
-        ) from why
+        raise _untold(path, why) from why
+
+
+def _untold(path: Path, why: Unreadable) -> Unreadable:
+    # What passes, or is a matter of rights, says what to do already.
+    cured = why.passing or why.code == "writable_by_others"
+    cure = "" if cured else " Look who wrote it, and remove it."
+    said = f"{visible_line(str(path))} does not tell which runs went on here: {why.sentence}{cure}"
+    return Unreadable(why.code, said, path)
 
 
 def note_resumed(store: Store, run_id: str) -> None:
