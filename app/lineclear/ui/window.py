@@ -44,7 +44,7 @@ from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.scope import Scope
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.queue.table_view import QueueView
-from lineclear.ui.reading.pane import HINT, ReadingPane
+from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.settings.desk import SettingsDesk
 from lineclear.ui.tasks import Tasks
 
@@ -153,6 +153,7 @@ class MainWindow(QMainWindow):
             top=self.top,
             panes=self.panes,
             flow=self.flow,
+            bridge=self._bridge,
             rescope=self._rescope,
             tell=self.status.say,
         )
@@ -165,7 +166,7 @@ class MainWindow(QMainWindow):
         box.setSpacing(0)
         if self._demo:
             box.addWidget(
-                Strip(f"{DEMO} {HINT}", "demo", ("endDemo", _("End the demo"), self.quit))
+                Strip(f"{DEMO} {self.go.hint()}", "demo", ("endDemo", _("End the demo"), self.quit))
             )
         kept = self._state
         self._leaving = Leaving(self.flow, self.together, self.status.say)
@@ -374,7 +375,7 @@ class MainWindow(QMainWindow):
 
     def show_keys(self) -> None:
         """Show the list of keys."""
-        KeyList(self).open()
+        KeyList(self, letters=self._bridge.settings.letters).open()
 
     def _tell_colleagues(self) -> None:
         """Say to colleagues what is read here, and here what they read."""

@@ -14,13 +14,14 @@ def test_a_call_settled_elsewhere_goes_on_telling_where_it_stands():
     after = a_row(1, state=State.DENIED, decision=a_decision("deny", BOB))
     frozen = freeze(a_row(1), after, NOW, ME)
     assert (frozen.settled, frozen.standing) == (True, "")
-    assert frozen.action == "Dismiss (u)"
+    assert frozen.action() == "Dismiss (u)"
+    assert frozen.action(letters=False) == "Dismiss (Ctrl+U)"
 
 
 def test_a_changed_call_offers_the_new_one():
     frozen = freeze(a_row(1), a_row(1, sha256="f" * 64), NOW, ME)
     assert (frozen.settled, frozen.successor) == (False, a_row(1).id)
-    assert frozen.action == "Show the new one (u)"
+    assert frozen.action() == "Show the new one (u)"
     assert frozen.standing == "Shown as it was before it changed."
 
 
@@ -32,7 +33,7 @@ def test_a_replaced_file_was_not_removed():
     assert "changed at" in frozen.text
     assert "removed" not in frozen.text
     assert frozen.standing == "Its file holds another call now."
-    assert frozen.action == "Show the new one (u)"
+    assert frozen.action() == "Show the new one (u)"
 
 
 def test_a_file_that_was_torn_holds_no_other_call():
@@ -53,7 +54,7 @@ def test_a_removed_file_offers_nothing_and_no_longer_waits():
     assert successor(before, Diff(added=(a_row(2),), changed=(before,))) is None
     frozen = freeze(before, None, NOW, ME, typed=True)
     assert frozen.text.endswith("its file was removed. Your text was not sent.")
-    assert (frozen.action, frozen.standing) == ("", "Its file is gone.")
+    assert (frozen.action(), frozen.standing) == ("", "Its file is gone.")
 
 
 class SlowReader:

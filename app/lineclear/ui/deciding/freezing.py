@@ -11,6 +11,7 @@ from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _
 from lineclear.ui.deciding.standing import changed_elsewhere
+from lineclear.ui.frame.actions import key_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,12 @@ class Freeze:
     standing: str = ""
     """What is said of where it stands when it is not."""
 
-    @property
-    def action(self) -> str:
-        """The label of what can be done about it; "" for nothing."""
+    def action(self, *, letters: bool = True) -> str:
+        """The label of what can be done about it, "" for nothing; LETTERS alone do something."""
+        key = key_for("show_new", letters=letters)
         if self.settled:
-            return _("Dismiss (u)")
-        return _("Show the new one (u)") if self.successor else ""
+            return _("Dismiss ({key})").format(key=key)
+        return _("Show the new one ({key})").format(key=key) if self.successor else ""
 
 
 def freeze(

@@ -306,8 +306,9 @@ class InView(QObject):
         if after is not None and frozen.settled:
             self.row = after
             self._read_result(before, after)
-        act = self.show_new if frozen.action else None
-        self.notice = Notice("care", frozen.text, frozen.action, act, name="frozen")
+        offered = frozen.action(letters=self._bridge.settings.letters)
+        act = self.show_new if offered else None
+        self.notice = Notice("care", frozen.text, offered, act, name="frozen")
         self.froze.emit()
 
     def show_new(self) -> None:

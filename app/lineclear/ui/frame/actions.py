@@ -95,10 +95,16 @@ class Actions:
         return self._by_name[name]
 
 
-def key_list() -> list[tuple[str, list[tuple[str, str]]]]:
-    """Groups of (keys, what they do), for the help page."""
+def key_for(name: str, *, letters: bool) -> str:
+    """Give the key to name in a hint; LETTERS: those without a modifier do something."""
+    entry = next(each for each in TABLE if each.name == name)
+    return entry.letters[0].lower() if letters and entry.letters else entry.keys[0]
+
+
+def key_list(*, letters: bool = True) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Groups of (keys, what they do), for the help page; LETTERS: those do something."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for entry in TABLE:
-        keys = [key.lower() for key in entry.letters] + list(entry.keys)
+        keys = [key.lower() for key in entry.letters if letters] + list(entry.keys)
         groups.setdefault(entry.group, []).append((" \u00b7 ".join(keys), entry.text))
     return list(groups.items())

@@ -19,14 +19,17 @@ from lineclear.ui.frame.actions import key_list
 from lineclear.ui.labels import PlainLabel
 
 
-def key_grid(*, wrap: bool = False) -> QGridLayout:
-    """Every key beside what it does, in groups; WRAP: long words take more than a line."""
+def key_grid(*, wrap: bool = False, letters: bool = True) -> QGridLayout:
+    """Every key beside what it does, in groups.
+
+    WRAP: long words take more than a line. LETTERS: those alone do something.
+    """
     grid = QGridLayout()
     grid.setHorizontalSpacing(12 if wrap else 24)
     grid.setVerticalSpacing(6)
     grid.setColumnStretch(1, 1)
     place = 0
-    for group, entries in key_list():
+    for group, entries in key_list(letters=letters):
         heading = PlainLabel(group)
         font = theme.body_font()
         font.setBold(True)
@@ -91,7 +94,7 @@ def _scrolled(grid: QGridLayout) -> QScrollArea:
 class KeyList(QDialog):
     """Shows every key; opened, never executed."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, letters: bool = True) -> None:
         super().__init__(parent)
         self.setObjectName("keyList")
         self.setWindowTitle(_("Keys"))
@@ -101,7 +104,7 @@ class KeyList(QDialog):
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 16, 16, 16)
         box.setSpacing(12)
-        area = _scrolled(key_grid())
+        area = _scrolled(key_grid(letters=letters))
         box.addWidget(area, 1)
         box.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.deciding import Origin
 from lineclear.language import _, counted
+from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.frame.bars import TopBar
 from lineclear.ui.frame.finding import Finder
@@ -38,6 +39,7 @@ class Navigation:
         top: TopBar,
         panes: Panes,
         flow: DecisionFlow,
+        bridge: Bridge,
         rescope: Callable[[], None],
         tell: Callable[[str], None],
     ) -> None:
@@ -54,7 +56,18 @@ class Navigation:
         self._tell = tell
         self._mates = RunMates(model, flow.view, pane.run, self.find)
         sidebar.may_have_run.connect(top.sections.show_may_have_run)
-        sidebar.section_chosen.connect(lambda section: pane.hint.setText(section_hint(section)))
+        self._bridge = bridge
+        sidebar.section_chosen.connect(self._hint)
+        bridge.settings_changed.connect(lambda _settings: self._hint())
+        self._hint()
+
+    def hint(self) -> str:
+        """What can be done with a call of the section that is chosen, by keys that work."""
+        letters = self._bridge.settings.letters
+        return section_hint(self._sidebar.section(), letters=letters)
+
+    def _hint(self, _section: object = None) -> None:
+        self._pane.hint.setText(self.hint())
 
     @property
     def rows(self) -> QueueView | RowView:

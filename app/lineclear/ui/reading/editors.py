@@ -147,8 +147,10 @@ class TextEditor(QWidget):
         below = QHBoxLayout()
         below.setSpacing(8)
         below.addWidget(self.button)
-        below.addWidget(self.cancel)
+        # Beside what it does: behind Cancel it would read as if it cancelled.
         below.addWidget(self.hint)
+        below.addSpacing(12)
+        below.addWidget(self.cancel)
         below.addStretch(1)
         box = QVBoxLayout(self)
         box.setContentsMargins(16, 8, 16, 8)
@@ -223,6 +225,7 @@ class TextEditor(QWidget):
     def freeze(self, *, frozen: bool) -> None:
         """Keep the text to be read and copied, but not sent."""
         self.button.setEnabled(not frozen)
+        self.hint.setVisible(not frozen)
         self.text.setReadOnly(frozen)
         self.line.setReadOnly(frozen)
         for one in self._templates:

@@ -47,7 +47,6 @@ from lineclear.ui.tasks import Tasks
 
 BODY_LEAST = 2
 """Lines of the call that are in view below the tabs, however low the pane is."""
-HINT = _("Select a call. a then Enter approves, d denies.")
 
 
 class ReadingPane(QWidget):
@@ -124,7 +123,7 @@ class ReadingPane(QWidget):
     def _empty_page(self) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        self.hint = PlainLabel(HINT, name="hint")
+        self.hint = PlainLabel(name="hint")
         self.hint.setProperty("tone", "muted")
         self.hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.hint.setWordWrap(True)

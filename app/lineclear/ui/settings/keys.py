@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
 from lineclear.core.inbox.settings import Settings
 from lineclear.language import _
 from lineclear.ui.frame.key_list import key_grid
@@ -25,9 +27,27 @@ class KeysPage(Page):
                 " well in either case."
             ),
         )
-        self.box.addLayout(key_grid(wrap=True))
+        self._keys = QVBoxLayout()
+        self._listed: QWidget | None = None
+        self._with_letters = False
+        self._list(letters=True)
+        self.box.addLayout(self._keys)
         self.box.addStretch(1)
 
     def show_settings(self, settings: Settings) -> None:
         """Show these."""
         self.letters.setChecked(settings.letters)
+        if settings.letters is not self._with_letters:
+            self._list(letters=settings.letters)
+
+    def _list(self, *, letters: bool) -> None:
+        """List the keys that do something."""
+        if self._listed is not None:
+            self._listed.hide()
+            self._listed.deleteLater()
+        self._listed = QWidget()
+        grid = key_grid(wrap=True, letters=letters)
+        grid.setContentsMargins(0, 0, 0, 0)
+        self._listed.setLayout(grid)
+        self._keys.addWidget(self._listed)
+        self._with_letters = letters
