@@ -106,3 +106,22 @@ def test_no_watch_to_be_had_leaves_the_poll(tmp_path, monkeypatch):
     with bell.listen(tmp_path, lambda: None):
         pass
     bell.close()
+
+
+def test_its_thread_frees_nothing_that_is_still_written_to(folder, monkeypatch):
+    bell = InotifyBell()
+    write = os.eventfd_write
+    alive = []
+
+    def written_late(fd, value):
+        # An event wakes the thread between the word that it ends and what would wake it for that.
+        linked(folder / "000001.decision.json")
+        (thread,) = (t for t in threading.enumerate() if t.name == "lineclear-bell")
+        thread.join(0.5)
+        alive.append(thread.is_alive())
+        write(fd, value)
+
+    with bell.listen(folder, lambda: None):
+        monkeypatch.setattr("lineclear.core.agent.bell_inotify.os.eventfd_write", written_late)
+        bell.close()
+    assert alive == [True]

@@ -233,3 +233,16 @@ def test_what_another_user_left_is_theirs_to_remove(tmp_path):
     assert ours is not None
     ours.close()
     assert contents(folder) == kept
+
+
+def test_what_is_closed_twice_touches_nothing_of_others(tmp_path):
+    ours = presence.announce(tmp_path)
+    assert ours is not None
+    ours.close()
+    others = [os.open(tmp_path, os.O_RDONLY) for _ in range(4)]
+    ours.tell("Bob", "0" * 32)
+    ours.close()
+    assert [os.fstat(fd).st_ino for fd in others] == [tmp_path.stat().st_ino] * 4
+    assert list(tmp_path.iterdir()) == [tmp_path / presence.FOLDER]
+    for fd in others:
+        os.close(fd)

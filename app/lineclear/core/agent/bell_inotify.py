@@ -51,7 +51,9 @@ class InotifyBell:
             if self._closed:
                 return
             self._closed = True
-        os.eventfd_write(self._quit, 1)
+            # Within the lock: a thread that an event has woken meanwhile would close it first,
+            # and what another thread had opened under that number were written to.
+            os.eventfd_write(self._quit, 1)
         if self._thread is None:
             self._free()
 
@@ -98,8 +100,9 @@ class InotifyBell:
                 self._listeners.ring(folder)
 
     def _free(self) -> None:
-        os.close(self._fd)
-        os.close(self._quit)
+        with self._lock:
+            os.close(self._fd)
+            os.close(self._quit)
 
 
 def _last_error() -> OSError:

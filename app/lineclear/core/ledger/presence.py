@@ -75,9 +75,12 @@ class Presence:
         self._folder = folder
         self._lock = lock
         self._mode = mode
+        self._closed = False
 
     def tell(self, name: str, call: str | None) -> None:
         """Say which call is being read here, None for none; what cannot be written is not said."""
+        if self._closed:
+            return
         with contextlib.suppress(OSError):
             if call is None:
                 system.remove(self._folder, READING)
@@ -90,7 +93,10 @@ class Presence:
             system.rename_over(self._folder, _DRAFT, READING)
 
     def close(self) -> None:
-        """Watch no longer."""
+        """Watch no longer; a second time does nothing, as others may have these numbers by then."""
+        if self._closed:
+            return
+        self._closed = True
         self._lock.close()
         close_folder(self._folder)
         with contextlib.suppress(OSError):
