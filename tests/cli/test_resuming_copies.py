@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from lineclear.core.agent.resume import hand_over
 from lineclear.core.checkpoints.a3s import file_name
 from lineclear.core.inbox.turn import name_of_run, turn_waited_for
+from lineclear.core.ledger.folder_lock import FolderLock
 from tests.cli.charging_agent import LOOP, MODULE
 from tests.cli.program import lineclear, listed, wait_for
 
@@ -74,6 +77,47 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
         (folder / "wait").unlink()
         assert first.communicate()[0] == "charged\n"
     assert len(ran(folder)) == 1
+
+
+@contextlib.contextmanager
+def locked(folder, by):
+    """What a start waits for, held: the turn of its operator, or the folder of the run."""
+    if by == "turn":
+        with asyncio.Runner() as runner:
+            turn = turn_waited_for(name_of_run(RUN))
+            runner.run(turn.__aenter__())
+            yield
+            runner.run(turn.__aexit__(None, None, None))
+        return
+    with contextlib.closing(FolderLock(folder / "source" / "a")) as lock:
+        assert lock.try_take()
+        yield
+
+
+@pytest.mark.parametrize("by", ["turn", "folder"])
+@pytest.mark.parametrize("end", ["freed", "interrupted"])
+def test_what_it_waits_for_is_said_and_ctrl_c_ends_it(folder, by, end):
+    (folder / "wait").unlink()
+    words = {
+        "turn": f"lineclear: Another start of run {RUN} is under way, in process {os.getpid()}.",
+        "folder": f"lineclear: {folder / 'source' / 'a'} is locked by another program, which may be"
+        f" starting a copy of run {RUN}.",
+    }
+    with resuming(folder, "a") as process:
+        with locked(folder, by):
+            told = process.stderr.readline()
+            assert told.startswith(f"{words[by]} Waiting for that for up to 29 s; Ctrl+C stops it.")
+            assert (process.poll(), ran(folder)) == (None, [])
+            if end == "interrupted":
+                process.send_signal(signal.SIGINT)
+                said = process.communicate()
+                assert (process.returncode, said[0]) == (130, "")
+                assert "lineclear: Nothing was started: stopped while waiting.\n" in said[1]
+                assert said[1].endswith("lineclear: Stopped.\n")
+        if end == "freed":
+            assert process.communicate() == ("charged\n", "")
+            assert process.returncode == 0
+    assert len(ran(folder)) == (end == "freed")
 
 
 def test_the_second_needs_a_word_once_the_first_has_ended(folder):

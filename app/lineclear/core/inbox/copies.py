@@ -25,11 +25,13 @@ from lineclear.core.inbox.turn import (
     name_of,
     name_of_row,
     name_of_run,
+    said,
     turn,
     turn_waited_for,
 )
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.folder_lock import FolderLock
+from lineclear.core.ledger.patience import Patience
 
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
@@ -48,15 +50,16 @@ def only_start(
     name = name_of(shown)
     with turn(name, patience_s=patience_s):
         refuse_going_on(name)
-        copies = _Copies(name, shown.store, time.monotonic() + patience_s)
+        copies = _Copies(name, shown.store, Patience(patience_s))
         with contextlib.closing(copies):
-            while True:
-                if not copies.take():
-                    time.sleep(_PAUSE_S)
-                    continue
-                rows = look_everywhere(shown.store, settings)
-                if copies.cover(rows):
-                    break
+            with copies.patience.waiting():
+                while True:
+                    if not copies.take():
+                        time.sleep(_PAUSE_S)
+                        continue
+                    rows = look_everywhere(shown.store, settings)
+                    if copies.cover(rows):
+                        break
             yield rows
 
 
@@ -68,15 +71,16 @@ async def only_start_of_run(
     name = name_of_run(run_id)
     async with turn_waited_for(name, patience_s=patience_s):
         refuse_going_on(name)
-        copies = _Copies(name, store, time.monotonic() + patience_s)
+        copies = _Copies(name, store, Patience(patience_s))
         with contextlib.closing(copies):
-            while True:
-                if not copies.take():
-                    await asyncio.sleep(_PAUSE_S)
-                    continue
-                rows = await asyncio.to_thread(look_everywhere, store, settings)
-                if copies.cover(rows):
-                    break
+            with copies.patience.waiting():
+                while True:
+                    if not copies.take():
+                        await asyncio.sleep(_PAUSE_S)
+                        continue
+                    rows = await asyncio.to_thread(look_everywhere, store, settings)
+                    if copies.cover(rows):
+                        break
             yield rows
 
 
@@ -86,10 +90,10 @@ class _Copies:
     Each watcher takes them in the order of device and inode, so none waits for another in a ring.
     """
 
-    def __init__(self, name: str, store: Path, deadline: float) -> None:
+    def __init__(self, name: str, store: Path, patience: Patience) -> None:
         self._name = name
         self._store = Path(os.path.realpath(store))
-        self._deadline = deadline
+        self.patience = patience
         # Most runs have no copy: then this one is locked, and one look is enough.
         self._folders = _opened([self._store])
 
@@ -129,12 +133,13 @@ class _Copies:
         _close(self._folders)
 
     def _refuse_late(self, path: Path) -> None:
-        if time.monotonic() > self._deadline:
+        locked = f"{path_text(path)} is locked by another program, which may be starting"
+        if self.patience.over:
             raise Refusal(
-                f"Not started: {path_text(path)} is locked by another program, which may be"
-                " starting a copy of this run; try again once it has come to its end.",
+                f"Not started: {locked} a copy of this run; try again once it has come to its end.",
                 code="being_started",
             )
+        self.patience.tell(f"{locked} a copy of {said(self._name)}.")
 
 
 def _opened(paths: Iterable[Path]) -> list[FolderLock]:

@@ -16,17 +16,20 @@ from typing import Final
 
 from lineclear.core.checkpoints.likeness import likeness
 from lineclear.core.checkpoints.spelling import spelled
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal, StoreHeld, StoreRefused
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.rowbuilding import same_digest
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.patience import Patience
 from lineclear.core.places import state
 
 FOLDER: Final = "starts"
 _TURN_S: Final = 30.0
 _PAUSE_S: Final = 0.02
+_RUN: Final = "run"
 
 
 @contextmanager
@@ -36,9 +39,9 @@ def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
     Raises Refusal: `being_started` (another one has it after PATIENCE_S), `start_lock` (the lock
     cannot be taken: nothing is started then); LineclearError (`home_relative`).
     """
-    deadline = time.monotonic() + patience_s
-    while (held := _take(name, deadline)) is None:
-        time.sleep(_PAUSE_S)
+    with Patience(patience_s).waiting() as patience:
+        while (held := _take(name, patience)) is None:
+            time.sleep(_PAUSE_S)
     try:
         yield
     finally:
@@ -48,29 +51,30 @@ def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
 @asynccontextmanager
 async def turn_waited_for(name: str, *, patience_s: float = _TURN_S) -> AsyncIterator[None]:
     """Do as `turn`; whoever waits can be cancelled."""
-    deadline = time.monotonic() + patience_s
-    while True:
-        held = _take(name, deadline)
-        if held is not None:
-            break
-        await asyncio.sleep(_PAUSE_S)
+    with Patience(patience_s).waiting() as patience:
+        while True:
+            held = _take(name, patience)
+            if held is not None:
+                break
+            await asyncio.sleep(_PAUSE_S)
     try:
         yield
     finally:
         held.close()
 
 
-def _take(name: str, deadline: float) -> AgentLock | None:
+def _take(name: str, patience: Patience) -> AgentLock | None:
     """Take the lock of a name; None while another one has it."""
     # Runs share few locks: none is ever removed, for who waits for one that is gone waits alone.
     try:
         return AgentLock.acquire(shelf_of(name))
     except StoreHeld as why:
-        if time.monotonic() > deadline:
+        if patience.over:
             raise Refusal(
                 "Not started: another start of this run has not come to its end; try again.",
                 code="being_started",
             ) from why
+        patience.tell(f"Another start of {said(name)} is under way, in {why.holder}.")
         return None
     except StoreRefused as why:
         raise no_lock(why) from why
@@ -92,7 +96,13 @@ def no_lock(why: StoreRefused) -> Refusal:
 
 def name_of_run(run_id: str) -> str:
     """Give the name of a run by its id, however it is spelled."""
-    return f"run\n{spelled(run_id)}"
+    return f"{_RUN}\n{spelled(run_id)}"
+
+
+def said(name: str) -> str:
+    """Give the name of a run as a person is told it."""
+    kind, _, run = name.partition("\n")
+    return f"run {visible_line(run, 60)}" if kind == _RUN else "this call"
 
 
 def name_of(shown: Shown) -> str:

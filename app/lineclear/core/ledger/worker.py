@@ -23,6 +23,7 @@ from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.patience import Patience
 from lineclear.core.ledger.records import Owner
 from lineclear.core.ledger.store import Store
 
@@ -136,19 +137,21 @@ def starting(store: Store) -> Iterator[None]:
 
 
 def _take_turn(store: Store) -> AgentLock | None:
-    deadline = time.monotonic() + _TURN_S
-    while True:
-        try:
-            # Never removed: whoever waits for a lock that is gone would not wait for its holder.
-            return AgentLock.acquire(store.path / APPROVALS / WORKERS, group=store.group)
-        except StoreHeld:
-            if time.monotonic() > deadline:
-                raise
-        except StoreRefused as why:
-            if why.code != "no_locks":
-                raise
-            return None
-        time.sleep(_PAUSE_S)
+    with Patience(_TURN_S).waiting() as patience:
+        while True:
+            try:
+                # Never removed: who waits for a lock that is gone would not wait for its holder.
+                return AgentLock.acquire(store.path / APPROVALS / WORKERS, group=store.group)
+            except StoreHeld as why:
+                if patience.over:
+                    raise
+                shown = visible_line(str(store.path))
+                patience.tell(f"Another start in {shown} is under way, in {why.holder}.")
+            except StoreRefused as why:
+                if why.code != "no_locks":
+                    raise
+                return None
+            time.sleep(_PAUSE_S)
 
 
 def _folder(store: Path, owner: Owner) -> Path:

@@ -1,0 +1,50 @@
+"""Waiting for a lock that another program holds: for how long, and not without a word."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Self
+
+_SILENT_S: Final = 1.0
+"""What is free again so soon need not be told."""
+_log = logging.getLogger(__name__)
+
+
+class Patience:
+    """Time to wait for something; whoever waits longer than a second is told for what, once."""
+
+    def __init__(self, seconds: float) -> None:
+        self._began = time.monotonic()
+        self._seconds = seconds
+        self._told = False
+
+    @property
+    def over(self) -> bool:
+        """Whether that time has passed."""
+        return self._waited() > self._seconds
+
+    def tell(self, what: str) -> None:
+        """Note that it is still waited for WHAT, a sentence."""
+        if self._told or self._waited() < _SILENT_S:
+            return
+        self._told = True
+        left = max(1, round(self._seconds - self._waited()))
+        _log.warning("%s Waiting for that for up to %d s; Ctrl+C stops it.", what, left)
+
+    @contextmanager
+    def waiting(self) -> Iterator[Self]:
+        """Say that nothing was started where the wait is broken off from outside."""
+        try:
+            yield self
+        except Exception:
+            raise
+        except BaseException:
+            if self._told:
+                _log.warning("Nothing was started: stopped while waiting.")
+            raise
+
+    def _waited(self) -> float:
+        return time.monotonic() - self._began
