@@ -208,3 +208,8 @@ def test_the_command_line_stays_english(tmp_path):
     )
     assert done.stdout + done.stderr
     assert "⟪" not in done.stdout + done.stderr
+
+
+def test_a_number_of_a_thousand_and_more_is_told_in_groups():
+    assert language.counted("{n} call", "{n} calls", 1284) == "1,284 calls"
+    assert language.counted("{n:d} call", "{n:d} calls", 1284) == "1284 calls"

@@ -78,6 +78,16 @@ def marked_pair(one: str, many: str) -> tuple[str, str]:
     return one, many
 
 
+class _Grouped(int):
+    """A number that is told as `1,284`, where its place in a text does not say how."""
+
+    def __format__(self, spec: str) -> str:
+        return format(int(self), spec or ",")
+
+
 def counted(one: str, many: str, number: int, **values: object) -> str:
-    """Give the form of a text for NUMBER things, with `{n}` and the other VALUES filled in."""
-    return ngettext(one, many, number).format(n=number, **values)
+    """Give the form of a text for NUMBER things, with `{n}` and the other VALUES filled in.
+
+    A number of a thousand and more is told in groups of three, wherever it stands.
+    """
+    return ngettext(one, many, number).format(n=_Grouped(number), **values)

@@ -55,10 +55,18 @@ def test_how_long_a_tool_took(milliseconds, said):
 
 
 @pytest.mark.parametrize(
-    "number, said", [(0, "0"), (9999, "9999"), (31_200, "31 k"), (3_140_000, "3.1 M")]
+    "number, said", [(0, "0"), (9999, "9,999"), (31_200, "31 k"), (3_140_000, "3.1 M")]
 )
 def test_amounts(number, said):
     assert words.amount(number) == said
+
+
+@pytest.mark.parametrize(
+    "number, said", [(0, "0"), (2200, "2,200"), (31_204, "31,204"), (10**18, "1.0e+18")]
+)
+def test_what_is_read_of_one_call_is_told_exactly(number, said):
+    assert words.exact(number) == said
+    assert words.budget(number, None, "tokens") == f"{said} tokens"
 
 
 def test_clocks_that_cannot_be_right_are_named():
@@ -90,7 +98,7 @@ def test_budgets_never_turn_what_is_not_reported_into_zero(used, limit, said):
     [
         (None, ""),
         (Usage(), ""),
-        (Usage(29_000, 2200, None), "tokens: 29 k in \u00b7 2200 out \u00b7 cache not reported"),
+        (Usage(29_000, 2200, None), "tokens: 29,000 in \u00b7 2,200 out \u00b7 cache not reported"),
         (Usage(0, 0, 0), "tokens: 0 in \u00b7 0 out \u00b7 0 cache"),
     ],
 )

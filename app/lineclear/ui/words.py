@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -124,15 +125,27 @@ def clock(at: datetime, now: datetime, *, seconds: bool = False) -> str:
     return text
 
 
+_ABSURD = 10**15
+"""No counter comes so far."""
+
+
 def amount(number: int) -> str:
-    """A count for reading: `950`, `12 k`, `3.1 M`; an absurd one as `1.8e+19`."""
+    """A count in short, for the table and totals: `950`, `12 k`, `3.1 M`; an absurd one `1.8e+19`.
+
+    What is read of one call has `exact` counts.
+    """
     if number < 10_000:
-        return str(number)
+        return f"{number:,}"
     if number < 1_000_000:
         return _("{n} k").format(n=number // 1000)
     if number < 10_000_000_000:
         return _("{n:.1f} M").format(n=number / 1_000_000)
     return f"{number:.1e}"
+
+
+def exact(number: int) -> str:
+    """A count for reading: `950`, `31,200`; an absurd one as `1.8e+19`."""
+    return f"{number:,}" if number < _ABSURD else f"{number:.1e}"
 
 
 def size(count: int) -> str:
@@ -357,22 +370,24 @@ def _unit(plural: str) -> _Unit:
     return _UNITS.get(plural, own)
 
 
-def amount_of(number: int, plural: str) -> str:
-    """A count for reading with its noun, which is given in the plural: `1 turn`, `12 k tokens`."""
-    return counted(*_unit(plural).alone, number=number, amount=amount(number))
+def amount_of(number: int, plural: str, told: Callable[[int], str] = amount) -> str:
+    """A count TOLD with its noun, which is given in the plural: `1 turn`, `12 k tokens`."""
+    return counted(*_unit(plural).alone, number=number, amount=told(number))
 
 
-def budget(used: int | None, limit: int | None, noun: str) -> str:
+def budget(
+    used: int | None, limit: int | None, noun: str, told: Callable[[int], str] = exact
+) -> str:
     """One budget in words: `3 of 10 iterations`, `4 tool calls`, `tokens not reported`."""
     if used is None:
         return _unit(noun).silent
     if limit is None:
-        return amount_of(used, noun)
-    return _unit(noun).of.format(used=amount(used), limit=amount(limit))
+        return amount_of(used, noun, told)
+    return _unit(noun).of.format(used=told(used), limit=told(limit))
 
 
 def usage(used: Usage | None) -> str:
-    """Tokens by kind, `tokens: 29 k in \u00b7 2200 out ...`; "" where none is told."""
+    """Tokens by kind, `tokens: 29,000 in \u00b7 2,200 out ...`; "" where none is told."""
     if used is None or (used.tokens_in, used.tokens_out, used.cache) == (None, None, None):
         return ""
     kinds = (
@@ -380,7 +395,7 @@ def usage(used: Usage | None) -> str:
         (used.tokens_out, _("{amount} out"), _("out not reported")),
         (used.cache, _("{amount} cache"), _("cache not reported")),
     )
-    parts = (silent if n is None else told.format(amount=amount(n)) for n, told, silent in kinds)
+    parts = (silent if n is None else told.format(amount=exact(n)) for n, told, silent in kinds)
     return _("tokens: {kinds}").format(kinds=" \u00b7 ".join(parts))
 
 

@@ -167,7 +167,7 @@ class EntryDelegate(QStyledItemDelegate):
         font = theme.body_font(tabular=True)
         font.setBold("bold" in mark)
         painter.setFont(font)
-        text = f"{count:,}".replace(",", "\u2009")
+        text = f"{count:,}"
         width = QFontMetrics(font).horizontalAdvance(text)
         where = QRect(box.right() - 8 - width, box.top(), width, box.height())
         if "alarm" in mark and count:

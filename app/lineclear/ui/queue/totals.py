@@ -71,7 +71,14 @@ def sentence(found: Totals, what: Scope) -> str:
     if len(told) > 1:
         return _join([head, *(_over(figure, noun, found.runs) for figure, noun in figures)])
     summed = _join(
-        [head, *(words.budget(one.used, None, noun) for one, noun in figures if one.told)]
+        [
+            head,
+            *(
+                words.budget(one.used, None, noun, words.amount)
+                for one, noun in figures
+                if one.told
+            ),
+        ]
     )
     reporting = max(told, default=0)
     if reporting == found.runs:
@@ -90,7 +97,7 @@ def sentence(found: Totals, what: Scope) -> str:
 
 def _over(figure: Figure, noun: str, runs: int) -> str:
     return _("{figure} over {part} of {runs} runs").format(
-        figure=words.budget(figure.used, None, noun), part=figure.told, runs=runs
+        figure=words.budget(figure.used, None, noun, words.amount), part=figure.told, runs=runs
     )
 
 

@@ -70,7 +70,7 @@ class SpentChart(QWidget):
         """Show these, at most the `MOST` latest of them."""
         self._tokens = tokens[-self.MOST :]
         if tokens:
-            last, most = words.amount(tokens[-1]), words.amount(max(self._tokens))
+            last, most = words.exact(tokens[-1]), words.exact(max(self._tokens))
             told = counted(
                 "Tokens of {n} answer: last {last}, most {most}",
                 "Tokens of {n} answers: last {last}, most {most}",

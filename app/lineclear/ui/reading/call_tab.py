@@ -249,7 +249,7 @@ class CallTab(QWidget):
             lines = counted("{n} line", "{n} lines", prepared.lines)
             said.append(
                 _("{lines}, {count} characters").format(
-                    lines=lines, count=words.amount(len(prepared.shown_text))
+                    lines=lines, count=words.exact(len(prepared.shown_text))
                 )
             )
         return " ".join(said)
