@@ -33,7 +33,7 @@ def test_bars_are_as_high_as_the_tokens_and_the_latest_stands_at_the_right(budge
     budgets.show_spent((100, 700, 1400))
     chart = budgets.spent
     assert not chart.isHidden()
-    assert chart.accessibleName() == "Tokens of 3 answers: last 1400, most 1400"
+    assert chart.accessibleName() == "Tokens of 3 answers: last 1,400, most 1,400"
     assert columns(chart)[-4:] == [0, 1, 7, 14]
 
 
@@ -47,4 +47,4 @@ def test_fewer_than_two_answers_make_no_chart(budgets, tokens):
 def test_a_long_run_shows_its_latest_answers(budgets):
     budgets.show_spent((*(1,) * 1000, *(50,) * SpentChart.MOST))
     assert set(columns(budgets.spent)) == {14}
-    assert budgets.spent.accessibleName() == "Tokens of 1032 answers: last 50, most 50"
+    assert budgets.spent.accessibleName() == "Tokens of 1,032 answers: last 50, most 50"

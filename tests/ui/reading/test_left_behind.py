@@ -177,7 +177,7 @@ async def test_a_run_that_died_between_rounds_is_read_in_its_main_view(inbox, so
     assert (told["Parse errors"], told["Repeated call stopped"]) == ("1", "bash:cafebabe")
     assert told["Status"] == "needs review" or told["Status"] == "needs_review"
     assert says(inbox, "iterations") == "40 turns"
-    assert says(inbox, "usage") == "tokens: 187 k in \u00b7 9001 out \u00b7 170 k cache"
+    assert says(inbox, "usage") == "tokens: 187,432 in \u00b7 9,001 out \u00b7 170,000 cache"
 
 
 async def test_secrets_of_a_run_are_masked_until_they_are_shown(inbox, source, until):
@@ -259,7 +259,7 @@ async def test_an_executor_of_three_forms_is_one_row_with_two_more_tabs(inbox, s
         assert says(inbox, "title") == "restart"
         tabs = ["Call", "Changes", "Steps 1", "Inputs", "File", "Loop", "Execution"]
         assert tab_names(inbox) == tabs
-        assert says(inbox, "usage") == "tokens: 2000 in \u00b7 100 out \u00b7 cache not reported"
+        assert says(inbox, "usage") == "tokens: 2,000 in \u00b7 100 out \u00b7 cache not reported"
         loop = await open_tab(inbox, until, "Loop")
         told = facts_of(loop)
         assert (told["Turns"], told["Tool calls"]) == ("1 of 10", "1 of 5")

@@ -53,7 +53,7 @@ def test_lanes_of_one_run_tell_what_it_used_in_all(qtbot):
     line.show_run(older, [older, newer], [])
     assert says(line) == (
         "1 other call of its run is open: pay \u00b7 the run in all: "
-        "5 of 10 iterations \u00b7 9 tool calls \u00b7 20 k tokens"
+        "5 of 10 iterations \u00b7 9 tool calls \u00b7 20,000 tokens"
     )
 
 
