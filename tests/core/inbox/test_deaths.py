@@ -1,5 +1,9 @@
 """When an agent died is said only where somebody watched it live and then saw it dead."""
 
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,8 +13,14 @@ import pytest
 from lineclear.core.inbox.deaths import WITHIN, Death
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import Scanner, read_detail
+from lineclear.core.inbox.storeread import StoreRead
+from lineclear.core.ledger.decide import Verdict, decide
+from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.liveness import LockState, Process, current_owner
-from tests.core.inbox.agents import Agent, watching
+from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Store
+from tests.core.inbox.agents import Agent, asked, watching
 
 NOW = datetime(2026, 11, 30, 2, 14, tzinfo=UTC)
 ALIVE = LockState(held=True, owner=current_owner(), process=Process.ALIVE, local=True)
@@ -73,3 +83,53 @@ def test_a_scanner_that_goes_on_knows_when_an_agent_died_and_a_new_one_does_not(
         assert read_detail(dead).row.died_at == dead.died_at
     assert row(scanner).died_at == dead.died_at
     assert row(Scanner(settings)).died_at is None
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < deadline, "it did not come about"
+        time.sleep(0.02)
+
+
+STARTS = """
+import pathlib, sys
+from lineclear.core.ledger.start import begin, read_decision
+from lineclear.core.ledger.store import Store
+with Store.open(pathlib.Path(sys.argv[1])) as store:
+    shown = store.read_request(1)
+    assert begin(store, shown, read_decision(store, shown))
+    print("started", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("lock", ["free", "held by another"])
+def test_who_started_a_call_and_holds_no_lock_is_seen_to_die(tmp_path: Path, lock: str):
+    source = tmp_path / "agents"
+    lane = source / "bot" / "1"
+    shown = asked(lane)
+    with Store.open(lane) as store:
+        decide(store, shown, Verdict("approve"), this_person("bob"), valid_for_s=900.0)
+    held = AgentLock.acquire(source / "bot")
+    if lock == "free":
+        held.close()
+    scanner = Scanner(watching(source))
+    setting = watching(source).sources[0]
+
+    def look() -> StoreRead:
+        list(scanner.scan_source(setting))
+        list(scanner.recheck_live(setting))
+        (known,) = (of.known for of in scanner._sources.values())
+        return known[str(lane)]
+
+    argv = [sys.executable, "-c", STARTS, str(lane)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
+        assert starter.stdout is not None
+        assert starter.stdout.readline() == b"started\n"
+        # Read while it lives, so late that no file tells of anything any more.
+        until(lambda: look().quiet)
+        assert look().rows[0].state is State.RUNNING
+        starter.kill()
+    until(lambda: look().rows[0].state is State.UNCERTAIN)
+    held.close()

@@ -8,14 +8,13 @@ import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.answered import answered
 from lineclear.core.inbox.beside import beside_others, closed_last
-from lineclear.core.inbox.cautions import OLD_AFTER
 from lineclear.core.inbox.deaths import Death
 from lineclear.core.inbox.ended_calls import EndedCalls, finished, of_today, same_day
 from lineclear.core.inbox.gone_calls import gone_call
@@ -47,6 +46,7 @@ from lineclear.core.inbox.rowbuilding import (
 )
 from lineclear.core.inbox.rows import Answered, Resumed, Row, path_text
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.turning_points import turning_points
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import attempts, endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
@@ -65,8 +65,6 @@ from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 
 log = logging.getLogger(__name__)
-
-_LOOK_AT_RUNNING = timedelta(seconds=2)
 
 
 @dataclass(slots=True)
@@ -130,7 +128,12 @@ class StoreReader:
             sentence = f"Reading {path_text(place.store)} failed; the log says more."
             read.rows = (broken_row(place, "internal", sentence),)
         read.look_at = min(
-            (at for row in read.rows for at in _turning_points(row, now.wall) if at > now.wall),
+            (
+                at
+                for row in read.rows
+                for at in turning_points(row, read.lock, now.wall)
+                if at > now.wall
+            ),
             default=None,
         )
         return read
@@ -436,20 +439,6 @@ class StoreReader:
 
 def _answers(rows: Iterable[Row]) -> tuple[Answered, ...]:
     return tuple(found for row in rows if (found := answered(row)) is not None)
-
-
-def _turning_points(row: Row, now: datetime) -> Iterator[datetime]:
-    runs = row.state is State.RUNNING and row.seq is None and row.started_at is not None
-    if runs or row.resumed_as is not None:
-        # Its death changes no file.
-        yield now + _LOOK_AT_RUNNING
-    if row.lapses_at is not None:
-        yield row.lapses_at
-    if row.state in UNDECIDED:
-        if row.expires_at is not None:
-            yield row.expires_at
-        if row.asked_at is not None:
-            yield row.asked_at + OLD_AFTER + timedelta(seconds=1)
 
 
 def _lapses(row: Row, now: datetime) -> bool:
