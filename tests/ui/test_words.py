@@ -649,7 +649,7 @@ ALICE = Person(uid=1000, name="alice", host="desk")
         (ALICE, "you"),
         (Person(uid=1000, name="alice", host="desk"), "you"),
         (Person(uid=1000, name="bob", host="desk"), "bob"),
-        (Person(uid=1001, name="alice", host="desk"), "alice"),
+        (Person(uid=1001, name="alice", host="desk"), "alice (uid 1001)"),
         (Person(uid=1000, name="alice", host="other"), "alice"),
         (Person(uid=1000, name="", host="desk"), "uid 1000"),
         (None, "somebody"),

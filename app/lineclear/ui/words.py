@@ -163,12 +163,15 @@ def name(text: str | None, missing: str = THE_AGENT, cut: int = NAME_LIMIT) -> s
 
 
 def person(by: Person | None, me: Person | None) -> str:
-    """Who it was: `you`, or that person's name, escaped."""
+    """Who it was: `you`, or that person's name, escaped; of another user with the uid, a fact."""
     if by is None:
         return _("somebody")
     if is_me(by, me):
         return _("you")
-    return masked_line(by.name or _("uid {uid}").format(uid=by.uid), NAME_LIMIT)
+    called = masked_line(by.name, NAME_LIMIT)
+    if called and me is not None and by.uid != me.uid:
+        return _("{name} (uid {uid})").format(name=called, uid=by.uid)
+    return called or _("uid {uid}").format(uid=by.uid)
 
 
 def is_me(by: Person | None, me: Person | None) -> bool:

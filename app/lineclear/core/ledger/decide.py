@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
+from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import bound_decision, expire
@@ -189,7 +190,7 @@ def told(decision: Decision) -> str:
 def _who(by: Person) -> str:
     """Name a person; another user, who may go by any name, by their uid too, which is a fact."""
     name = visible_line(by.name, 40)
-    if by.uid == os.geteuid():
+    if by.uid == folders.user_id():
         return name
     return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
 

@@ -13,6 +13,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.folders import SHARED_BITS, shared_with
 from lineclear.core.private_groups import others_may_write
 
@@ -68,7 +69,7 @@ def foreign_operators(status: os.stat_result) -> frozenset[int]:
     """
     group = shared_with(status)
     if group is None or not others_may_write(status):
-        return frozenset({status.st_uid, 0, os.geteuid()})
+        return frozenset({status.st_uid, 0, system.user_id()})
     return shared_operators(group, status.st_uid)
 
 
