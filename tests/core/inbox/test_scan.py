@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lineclear import Action, AgentExecutor, Allow, Budget, MaxIterationsReached
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import AmbiguousId, NothingPending, Unreadable
 from lineclear.core.inbox import scan, walk
@@ -351,8 +352,34 @@ def test_the_last_call_of_a_budget_is_told(source):
 
     asked(source / "a" / "1", call(tool_calls=5, limits=Limits(tool_calls=5)))
     asked(source / "b" / "1", call(arguments={}, tool_calls=4, limits=Limits(tool_calls=5)))
+    # Iterations are numbered from 0: the second one of two is the last.
+    asked(source / "c" / "1", call(arguments=[1], iteration=1, limits=Limits(iteration=2)))
+    asked(source / "d" / "1", call(arguments=[2], iteration=0, limits=Limits(iteration=2)))
     told = {row.store.parent.name: "last_of_budget" in row.warnings for row in rows_of(source)}
-    assert told == {"a": True, "b": False}
+    assert told == {"a": True, "b": False, "c": True, "d": False}
+
+
+async def test_what_is_told_to_be_the_last_call_is_the_last_that_its_agent_makes(source):
+    """Of an executor's own: it asks no more, and ends."""
+    warned: list[bool] = []
+
+    class Agent:
+        def plan(self, inputs, steps):
+            return Action("pay", {"amount": len(steps)})
+
+    def looked(_call):
+        (row,) = (row for row in rows_of(source) if not row.closed)
+        warned.append("last_of_budget" in row.warnings)
+        return Allow()
+
+    tools = {"pay": lambda amount: "paid"}
+    budget = Budget(iterations=3)
+    async with AgentExecutor(
+        Agent(), tools, store=source / "bot", approval=looked, budget=budget
+    ) as agent:
+        with pytest.raises(MaxIterationsReached):
+            await agent.invoke("go")
+    assert warned == [False, False, True]
 
 
 def test_an_old_call_is_told(source, monkeypatch):

@@ -78,9 +78,11 @@ def is_old(asked_at: datetime | None, now: datetime) -> bool:
 
 
 def last_of_budget(counters: Counters, limits: Counters) -> bool:
-    """Tell whether nothing is left of a budget after this call, which is already counted."""
-    pairs = (
-        (counters.tool_calls, limits.tool_calls),
-        (counters.iteration, limits.iteration),
-    )
-    return any(used is not None and limit is not None and used >= limit for used, limit in pairs)
+    """Tell whether nothing is left of a budget after this call.
+
+    It is counted already among the tool calls; its iteration only once that has ended, since they
+    are numbered from 0, as lc-agents does.
+    """
+    used = counters.tool_calls, None if counters.iteration is None else counters.iteration + 1
+    pairs = zip(used, (limits.tool_calls, limits.iteration), strict=True)
+    return any(made is not None and most is not None and made >= most for made, most in pairs)
