@@ -196,12 +196,12 @@ async def test_fields_are_not_filled_while_the_text_is_shown(inbox, source, unti
 
 def test_a_key_that_is_cut_says_so_where_no_key_can():
     assert key_text("a b") == "a b"
-    told = "\u27e629800 more characters: see Text\u27e7"
+    told = "\u27e629,800 more characters: see Text\u27e7"
     assert key_text(LONG) == f'"{LONG[:200]}" {told}'
     # What an agent writes so is a token.
     assert told not in key_text(told)
     where = Change(("a", LONG, 3), 1, 2).where()
-    assert where == f'a["{LONG[:200]}"\u2026 29800 more characters][3]'
+    assert where == f'a["{LONG[:200]}"\u2026 29,800 more characters][3]'
     assert Change((LONG[:200],), 1, 2).where() == LONG[:200]
 
 

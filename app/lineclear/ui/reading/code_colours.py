@@ -23,6 +23,7 @@ from pygments.lexers.sql import SqlLexer
 from pygments.token import Token
 
 from lineclear.core.checkpoints.model import Json
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.secrets import Masked, Path, at
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.shown_text import (
@@ -256,7 +257,7 @@ def text_spans(value: Json, colours: Colours) -> dict[int, tuple[Span, ...]]:
         text = at(value, path) if path in colours else None
         if not isinstance(text, str):
             continue
-        show = within if "\n" in text else scalar_inside
+        show = visible_line if "\n" in text else scalar_inside
         for number, (line, spans) in enumerate(
             zip(text.split("\n"), colours[path], strict=False), first
         ):

@@ -26,7 +26,7 @@ RAW_AT_MOST = 1 << 20
 
 
 def exact_text(value: Json, halt: Halt | None = None) -> str:
-    """The whole value as indented JSON; a string of several lines stands behind a gutter.
+    """The whole value as indented JSON; a string of several lines stands as it is, behind a gutter.
 
     Nothing in a string can begin a line of its own here: its lines carry the gutter, all else is
     JSON, so no argument can imitate another one.
@@ -180,7 +180,8 @@ def _lines(value: Json, depth: int, lead: str, tail: str, path: Path) -> Iterato
         margin = f"{pad}  {GUTTER}"
         told = counted("text of {n} line", "text of {n} lines", breaks + 1)
         yield _placed(f"{pad}{lead}{told}{tail}", path, 1, len(margin))
-        for place, line in enumerate(lines_of(value, within)):
+        # Behind its gutter nothing ends the text but its lines: quotes stand as they are.
+        for place, line in enumerate(lines_of(value, visible_line)):
             yield f"{margin}{line}{BREAK if place < breaks else ''}"
     elif isinstance(value, str):
         yield _placed(f"{pad}{lead}{_scalar(value)}{tail}", path, 0, len(pad) + len(lead) + 1)
@@ -189,7 +190,7 @@ def _lines(value: Json, depth: int, lead: str, tail: str, path: Path) -> Iterato
 
 
 def within(text: str) -> str:
-    """Text of one line as it stands between quotes or behind a gutter."""
+    """Text of one line as it stands between quotes."""
     return visible_line(escaped(text))
 
 
