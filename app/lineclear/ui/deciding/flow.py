@@ -32,7 +32,7 @@ from lineclear.ui.deciding.verdicts import ACTS, GIVEN, Done, Verdicts, misfit_o
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.reading import editors
-from lineclear.ui.reading.banners import Notice, state_notices
+from lineclear.ui.reading.banners import AT_MOST, Notice, state_notices
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.reading.prepared import Prepared
 from lineclear.ui.tasks import Tasks
@@ -104,8 +104,7 @@ class DecisionFlow(QObject):
         self.view.unread.connect(self._refresh)
         self.view.moved.connect(self._moved)
         self.view.froze.connect(self._froze)
-        self._all_warnings = False
-        self._armed_for = ""
+        self._all_warnings, self._armed_for = False, ""
         self._stop, self._beginnings = False, 0
         bridge.arrived.connect(lambda diff: self._overtake((*diff.changed, *diff.added)))
         self._undertaking.begun.connect(self._refresh)
@@ -210,7 +209,8 @@ class DecisionFlow(QObject):
         notices = [] if self.view.notice is None else [self.view.notice]
         if not self.view.frozen:
             show = None if self._all_warnings else self._show_all_warnings
-            notices += state_notices(row, self.view.me, show, lambda: self.hint(_("Copied."), "ok"))
+            room = AT_MOST - len(notices) - self._pane.beside.number()
+            notices += state_notices(row, self.view.me, show, self.hint, room)
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
         self.hands.offer(row.id, Offer() if self._busy else self._offer)

@@ -42,9 +42,12 @@ class Notice:
 
 
 def warning_notices(
-    row: Row, show_all: Callable[[], None] | None = None, me: Person | None = None
+    row: Row,
+    show_all: Callable[[], None] | None = None,
+    me: Person | None = None,
+    room: int = AT_MOST,
 ) -> list[Notice]:
-    """A row's warnings as banners, the strongest first, at most two and a count.
+    """A row's warnings as banners, the strongest first, at most ROOM and a count.
 
     SHOW_ALL is what the count offers; without it every warning has its banner. ME reads them.
     """
@@ -61,13 +64,16 @@ def warning_notices(
         if show_all is None:
             shown.append(banner(code, level))
             continue
-        if level is Level.NOTE or len(shown) >= AT_MOST:
+        if level is Level.NOTE or len(shown) >= room:
             rest += 1
             continue
         shown.append(banner(code, level))
     if row.answered is not None and row.answered.code not in row.warnings:
         # Nothing came of it that could come twice: it is worth knowing, and no warning.
-        shown.append(Notice("note", words.answered_before(row.answered), name="answeredBefore"))
+        if show_all is None or len(shown) < room:
+            shown.append(Notice("note", words.answered_before(row.answered), name="answeredBefore"))
+        else:
+            rest += 1
     if rest:
         told = counted("{n} note", "{n} notes", rest)
         text = counted("and {n} note", "and {n} notes", rest) if shown else told
@@ -101,13 +107,20 @@ def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
 
 
 def state_notices(
-    row: Row, me: Person, show_all: Callable[[], None] | None, copied: Callable[[], None]
+    row: Row,
+    me: Person,
+    show_all: Callable[[], None] | None,
+    say: Callable[[str, str], None],
+    room: int = AT_MOST,
 ) -> list[Notice]:
-    """What there is to say of a row in its state."""
+    """What there is to say of a row in its state, where ROOM banners more may stand.
+
+    SAY takes a sentence and its tone.
+    """
     if row.state is State.PENDING:
-        return warning_notices(row, show_all, me)
+        return warning_notices(row, show_all, me, max(room, 1))
     if row.state is State.UNCERTAIN:
-        return [key_notice(row, copied)]
+        return [key_notice(row, lambda: say(_("Copied."), "ok"))]
     return [] if row.closed else _resume_notices(row)
 
 
@@ -152,6 +165,10 @@ class Banners(QWidget):
             self._box.addWidget(self._banner(notice))
         self.setVisible(bool(notices))
         return any(one not in said for one in fresh)
+
+    def number(self) -> int:
+        """How many stand there."""
+        return len(self._shown)
 
     def whole(self) -> bool:
         """Whether each banner stands there to its last line; a low pane can squeeze them."""
