@@ -20,6 +20,7 @@ from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
+from lineclear.ui.buttons import in_line_button
 from lineclear.ui.labels import PlainLabel
 
 AT_MOST = 2
@@ -146,8 +147,26 @@ class Banners(QWidget):
         self._box = QVBoxLayout(self)
         self._box.setContentsMargins(16, above, 16, 0)
         self._box.setSpacing(6)
+        self._above = above
+        self._tight = False
         self._shown: list[Notice] = []
         self.hide()
+
+    def squeeze(self, *, on: bool) -> None:
+        """Take as little height as can be read, or as much as looks well."""
+        if on is self._tight:
+            return
+        self._tight = on
+        self._box.setContentsMargins(16, self._above // 3 if on else self._above, 16, 0)
+        self._box.setSpacing(3 if on else 6)
+        for frame in self.findChildren(QFrame, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            self._fit(frame)
+
+    def _fit(self, frame: QFrame) -> None:
+        layout = frame.layout()
+        if layout is not None:
+            around = 3 if self._tight else 7
+            layout.setContentsMargins(12, around, 8, around)
 
     def show_notices(self, notices: list[Notice]) -> bool:
         """Show these; True when a banner is there now that was not before."""
@@ -184,19 +203,23 @@ class Banners(QWidget):
         frame.setObjectName(notice.name or "banner")
         frame.setAccessibleName(notice.text)
         line = QHBoxLayout(frame)
-        line.setContentsMargins(12, 7, 8, 7)
         line.setSpacing(12)
+        self._fit(frame)
         label = PlainLabel(notice.text)
         label.setWordWrap(True)
         if notice.tone == "note":
             label.setFont(theme.small_font())
         line.addWidget(label, 1)
         if notice.action and notice.act is not None:
-            button = QPushButton(notice.action)
-            button.setObjectName(f"{notice.name}Action")
-            button.setAutoDefault(False)
-            button.setProperty("flat", True)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            name = f"{notice.name}Action"
+            if notice.tone == "note":
+                button = in_line_button(notice.action, name)
+            else:
+                button = QPushButton(notice.action)
+                button.setObjectName(name)
+                button.setAutoDefault(False)
+                button.setProperty("flat", True)
+                button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.clicked.connect(notice.act)
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         return frame

@@ -130,7 +130,8 @@ class Budgets(QWidget):
             # A width of its own, so that it sets none for the words.
             part.addWidget(bar, 0, Qt.AlignmentFlag.AlignLeft)
             part.addStretch(1)
-            line.addLayout(part, 1)
+            # Tokens are counted in more digits than the others.
+            line.addLayout(part, 5 if name == "tokens" else 4)
             self._parts.append((bar, label))
         self.spent = SpentChart(look)
         self._spent_label = PlainLabel(_("per answer"), name="spent")

@@ -55,6 +55,8 @@ class CallTab(QWidget):
         self.setAccessibleName(_("Call"))
         self._tasks = tasks
         self._prepared: Prepared | None = None
+        self._low = False
+        """There is little room."""
         self.shown = ""
         """The id of the call that is shown."""
         self._modified = ""
@@ -108,7 +110,7 @@ class CallTab(QWidget):
         self._count_masked(prepared)
         self._measure_fields(prepared)
         self._note.setText(self._about(prepared))
-        self._note.setVisible(bool(self._note.text()))
+        self._show_note()
         self.run.show_pieces(() if prepared.main is None else prepared.main.pieces)
         self.run_secrets.setVisible(prepared.main is not None and bool(prepared.main.openly))
         if prepared.main is not None:
@@ -119,6 +121,22 @@ class CallTab(QWidget):
         fits = self.fields.fits() or not known
         self._show_as_text(as_text=not (prepared.whole_fields and fits))
         self._fit()
+
+    def squeeze(self, *, on: bool) -> None:
+        """Leave the text the room of how long it is."""
+        if on is not self._low:
+            self._low = on
+            self._show_note()
+
+    def _show_note(self) -> None:
+        prepared = self._prepared
+        counts = (
+            prepared is not None
+            and prepared.arguments is not MISSING
+            and bool(prepared.shown)
+            and not prepared.changed
+        )
+        self._note.setVisible(bool(self._note.text()) and not (self._low and counts))
 
     def _measure_fields(self, prepared: Prepared) -> None:
         """Make ready to fill the fields, which costs nothing while the text is shown."""

@@ -123,13 +123,14 @@ class Header(QWidget):
     def fit(self, room: int) -> None:
         """Give way while ROOM, in pixels, is below zero; come back when there is enough again."""
         waits = self.standing.property("tone") in (None, "")
-        order: list[tuple[QWidget, int]] = [(self.budgets, _FOR_THE_CALL), (self.facts, 0)]
+        order: list[tuple[QWidget, int]] = [(self.budgets, _FOR_THE_CALL)]
         if waits:
-            order.append((self.standing, 0))
+            order.append((self.standing, _FOR_THE_CALL))
         elif self.standing.isHidden():
             # What went wrong is said however low it is.
             self.standing.show()
             return
+        order.append((self.facts, 0))
         for part, kept in order:
             if room < kept and not part.isHidden():
                 part.hide()
@@ -141,7 +142,7 @@ class Header(QWidget):
             if part.isHidden():
                 part.show()
                 room -= needed
-        tight = self.facts.isHidden()
+        tight = self.facts.isHidden() or self.standing.isHidden()
         self._box.setContentsMargins(*(_TIGHT if tight else _AMPLE))
 
     def _show_facts(self) -> None:

@@ -1,23 +1,34 @@
-"""Where the pane is too low for everything, the head of the call gives way, the least needed first.
+"""Where the pane is too low for everything, what is around the call gives way, the least first.
 
-The text of the call, the warnings and the bar never do.
+The text of the call, the warnings and the bar never do; they stand closer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QWidget
 
+from lineclear.ui.reading.banners import Banners
+from lineclear.ui.reading.call_tab import CallTab
 from lineclear.ui.reading.header import Header
+
+LOW = 28
+"""Lines of text that a page is high, below which all stands closer."""
 
 
 class LowRoom(QObject):
     """Watches the page of the pane: its height, and what is asked of it."""
 
-    def __init__(self, page: QWidget, header: Header) -> None:
+    def __init__(
+        self, page: QWidget, header: Header, call: CallTab, banners: Sequence[Banners]
+    ) -> None:
         super().__init__(page)
         self._page = page
         self._header = header
+        self._call = call
+        self._banners = tuple(banners)
         page.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -34,6 +45,11 @@ class LowRoom(QObject):
         layout = self._page.layout()
         if layout is None:
             return
+        # By the height alone, so that nothing comes and goes by what comes and goes.
+        low = self._page.height() < LOW * self._page.fontMetrics().height()
+        for banners in self._banners:
+            banners.squeeze(on=low)
+        self._call.squeeze(on=low)
         needed = layout.minimumHeightForWidth(self._page.width())
         if needed < 0:
             needed = layout.minimumSize().height()
