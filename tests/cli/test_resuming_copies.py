@@ -13,8 +13,8 @@ import pytest
 
 from lineclear.core.agent.resume import hand_over
 from lineclear.core.checkpoints.a3s import file_name
-from lineclear.core.inbox.turn import name_of_run, turn_waited_for
 from lineclear.core.ledger.folder_lock import FolderLock
+from lineclear.core.ledger.turn import name_of_run, turn_waited_for
 from tests.cli.charging_agent import LOOP, MODULE
 from tests.cli.program import lineclear, listed, wait_for
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from lineclear.core.inbox.turn import FOLDER
+from lineclear.core.ledger.turn import FOLDER
 from lineclear.core.places import home
 from tests.cli.charging_agent import LOOP, MODULE
 from tests.cli.program import lineclear, listed, only_row, wait_for

@@ -11,10 +11,10 @@ import pytest
 
 from lineclear.core.checkpoints.warnings import LEVELS, Level
 from lineclear.core.errors import AlreadyDecided, MayHaveRun, NothingPending, Refusal, Unreadable
-from lineclear.core.inbox import deciding
 from lineclear.core.inbox.deciding import Origin, decide, may_decide, operator, resolve, take_back
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.ledger.ancestors import ancestors
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
@@ -378,5 +378,5 @@ def test_a_program_beside_the_agent_may_answer(source):
 
 
 def test_ancestors_reach_the_first_process():
-    found = deciding._ancestors()
+    found = ancestors()
     assert {os.getpid(), os.getppid(), 1} <= found

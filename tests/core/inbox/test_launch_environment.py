@@ -7,7 +7,7 @@ import pytest
 from lineclear.core.inbox.launch import relaunch
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
-from lineclear.core.inbox.turn import FOLDER
+from lineclear.core.ledger.turn import FOLDER
 from lineclear.core.places import state
 from tests.core.inbox.test_beside import looped
 from tests.core.inbox.test_stopped_runs import WORD, until

@@ -12,10 +12,11 @@ from lineclear.core.errors import Refusal
 from lineclear.core.inbox.launch import relaunch, run_claimed
 from lineclear.core.inbox.resumed import told
 from lineclear.core.inbox.rows import row_json
+from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import save
-from lineclear.core.inbox.turn import FOLDER, name_of, turn
 from lineclear.core.ledger.state import State
+from lineclear.core.ledger.turn import FOLDER, turn
 from lineclear.core.places import state
 from tests.core.inbox.test_beside import asked, failed, looped, say, waiting
 from tests.core.inbox.test_stopped_runs import HOLD, WORD, command, until

@@ -6,8 +6,8 @@ import sys
 from contextlib import contextmanager
 
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.turn import name_of
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.ui.deciding.arming import Act
@@ -18,7 +18,7 @@ from tests.ui.test_window import click, ready, says, select
 GOES_ON = """
 import sys
 from pathlib import Path
-from lineclear.core.inbox.going_lock import going_on
+from lineclear.core.ledger.going_lock import going_on
 with going_on(sys.argv[1], Path(sys.argv[2])):
     print("held", flush=True)
     sys.stdin.read()

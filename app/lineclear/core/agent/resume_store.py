@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from lineclear.core.ledger import run_notes
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.commit import replace
 from lineclear.core.ledger.folders import file_mode
+from lineclear.core.ledger.going_lock import enter_going_on
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.presence import FOLDER as WATCHED
@@ -104,6 +106,7 @@ class FileResumeStore:
         self._lock: AgentLock | None = None
         self._store: Store | None = None
         self._room: WaitingRoom | None = None
+        self._going = ExitStack()
         self.when_resumed: Callable[[], None] | None = None
         """Called off the loop once it is noted that a run goes on here, before it does."""
 
@@ -159,7 +162,8 @@ class FileResumeStore:
     async def note_resumed(self, run_id: str) -> None:
         """Note that a run goes on here, for whoever holds a copy of it.
 
-        Durable on return. Raises StoreHeld, Unreadable, NotConfirmed, ResumeIOError, and what
+        Durable on return. Raises Refusal (`alive`, `being_started`) where this user goes on with it
+        in another folder, StoreHeld, Unreadable, NotConfirmed, ResumeIOError, and what
         `when_resumed` does.
         """
         await self._run(lambda: self._note_resumed(run_id))
@@ -169,6 +173,7 @@ class FileResumeStore:
         if self._store is not None:
             store = self._store
             await self._run(lambda: run_notes.note_ended(store, run_id, "ok" if ok else "error"))
+            await self._run(self._going.close)
 
     async def end_of(self, run_id: str) -> RunNote | None:
         """Give the note of a run that came to its end here; None: none is known to have.
@@ -203,6 +208,7 @@ class FileResumeStore:
         """Do as `close` does, without a loop."""
         if self._room is not None:
             self._room.close()
+        self._going.close()
         if self._store is not None:
             self._store.close()
         if self._lock is not None:
@@ -354,7 +360,11 @@ class FileResumeStore:
             ) from why
 
     def _note_resumed(self, run_id: str) -> None:
-        run_notes.note_resumed(self._opened(), run_id)
+        store = self._opened()
+        # Held by one at a time, whichever copies of the run others have before them.
+        self._going.close()
+        enter_going_on(self._going, run_id, store.path)
+        run_notes.note_resumed(store, run_id)
         if self.when_resumed is not None:
             self.when_resumed()
 

@@ -16,8 +16,8 @@ from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.copies import only_start
-from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.rows import Detail, Row, path_text
+from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
@@ -29,13 +29,13 @@ from lineclear.core.inbox.startable import (
     word_for,
 )
 from lineclear.core.inbox.takeover import CLAIMED_RUN
-from lineclear.core.inbox.turn import name_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.inbox.warning_words import person
 from lineclear.core.inbox.worker_word import refusing, say_started
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.lock import AgentLock

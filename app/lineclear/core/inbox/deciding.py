@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.warnings import Level, argument_warnings, level_of
@@ -19,6 +17,7 @@ from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import decide as ledger
 from lineclear.core.ledger import handover
+from lineclear.core.ledger.ancestors import ancestors
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.liveness import Process
@@ -30,7 +29,6 @@ from lineclear.core.typed_commands import on_call
 _GIVEN = frozenset({"approve", "deny", "modify", "result"})
 """Verdicts that a person gives; the others are facts."""
 _BROKEN = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
-_MAX_ANCESTORS = 256
 
 
 class Origin(StrEnum):
@@ -82,7 +80,7 @@ def may_decide(
             f"{_name(row)} takes only yes or no: its agent runs it as it was asked, or not at all.",
             code="unsupported",
         )
-    if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in _ancestors():
+    if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in ancestors():
         raise Refusal(
             "This command runs below the agent that asked, so the agent itself may have started it;"
             " answer in the window, or in a terminal that the agent did not open.",
@@ -224,6 +222,7 @@ def _decided(row: Row, decision: Decision) -> str:
 _ENDINGS = {
     "ok": "ran already",
     "error": "failed already",
+    "not_run": "did not run",
     "denied": "did not run",
     "expired": "did not run",
     "withdrawn": "was withdrawn and did not run",
@@ -269,18 +268,3 @@ def _shown(detail: Detail) -> Shown:
 def _with_shown(verdict: Verdict, told: dict[str, object]) -> Verdict:
     """Add what the core knows to how the front end says that it was shown; the nonce stays."""
     return replace(verdict, shown={**verdict.shown, **told})
-
-
-def _ancestors() -> frozenset[int]:
-    """Give the pids above this process, itself included, as far as the system tells."""
-    found: set[int] = {os.getpid()}
-    pid = os.getppid()
-    while pid > 0 and pid not in found and len(found) < _MAX_ANCESTORS:
-        found.add(pid)
-        try:
-            line = Path(f"/proc/{pid}/stat").read_bytes()
-        except OSError:
-            break
-        # The name in parentheses may hold anything.
-        pid = int(line[line.rindex(b")") + 2 :].split()[1])
-    return frozenset(found)

@@ -17,16 +17,16 @@ from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.copies import only_start_of_run
 from lineclear.core.inbox.everywhere import refuse_launched, same_folder
-from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.kinship import refuse_going_outside
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import load
 from lineclear.core.inbox.startable import refuse_open, word_for
-from lineclear.core.inbox.turn import name_of_run
+from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.turn import name_of_run
 
 LAUNCHED: Final = "LINECLEAR_LAUNCH"
 """Environment variable by which a relaunch tells its command the nonce of its record."""

@@ -19,8 +19,8 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.going_lock import going_on
 from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.startable import (
     refuse_beside_running,
@@ -29,11 +29,11 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
-from lineclear.core.inbox.turn import name_of
 from lineclear.core.ledger import foreign, lock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit, sync_folder
+from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.layout import APPROVALS, launch_log_name
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.records import Launch, Start, new_nonce

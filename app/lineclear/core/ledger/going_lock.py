@@ -7,23 +7,30 @@ tells the operator's next start, and names who it is. Taken and removed in the r
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Refusal, StoreHeld, StoreRefused
-from lineclear.core.inbox.rows import path_text
-from lineclear.core.inbox.turn import no_lock, shelf_of, turn
 from lineclear.core.ledger import liveness, lock
+from lineclear.core.ledger.ancestors import ancestors
 from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.turn import name_of_run, no_lock, shelf_of, turn
+
+_log = logging.getLogger(__name__)
 
 
 def refuse_going_on(name: str) -> None:
-    """Raise Refusal (`alive`) while another process goes on with the run of this name."""
+    """Raise Refusal (`alive`) while another process goes on with the run of this name.
+
+    A worker that started this process to go on with it is no other.
+    """
     seen = lock.look(_folder(name))
     if seen.held and not _is_ours(seen):
         raise Refusal(f"Its run goes on already: {_who(seen)}.", code="alive")
@@ -40,7 +47,9 @@ def going_on(name: str, store: Path) -> Iterator[None]:
         yield
         return
     try:
-        held = AgentLock.acquire(folder, argv=(path_text(store),))
+        held = AgentLock.acquire(
+            folder, argv=(os.fsencode(store).decode("utf-8", "backslashreplace"),)
+        )
     except StoreHeld as why:
         raise Refusal(f"Its run goes on already, in {why.holder}.", code="alive") from why
     except StoreRefused as why:
@@ -49,6 +58,23 @@ def going_on(name: str, store: Path) -> Iterator[None]:
         yield
     finally:
         _end(held, name)
+
+
+def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
+    """Take the turn of a run, and say until KEPT is closed that this process goes on with it.
+
+    An agent must not depend on it that its user can keep a lock at home: that it cannot is logged.
+    Raises Refusal: `alive`, `being_started`.
+    """
+    name = name_of_run(run_id)
+    try:
+        with turn(name):
+            refuse_going_on(name)
+            kept.enter_context(going_on(name, store))
+    except (LineclearError, OSError) as why:
+        if isinstance(why, Refusal) and why.code != "start_lock":
+            raise
+        _log.warning("A copy of this run may be resumed while it goes on here. %s", why)
 
 
 def _end(held: AgentLock, name: str) -> None:
@@ -74,7 +100,16 @@ def _folder(name: str) -> Path:
 
 
 def _is_ours(seen: LockState) -> bool:
-    return seen.held is True and seen.owner == liveness.current_owner()
+    """Tell whether this process holds it, or a worker that started it."""
+    ours = liveness.current_owner()
+    if not seen.held or seen.owner is None:
+        return False
+    here = (seen.owner.boot_id, seen.owner.pid_ns, seen.owner.host)
+    return seen.owner == ours or (
+        here == (ours.boot_id, ours.pid_ns, ours.host)
+        and seen.process is Process.ALIVE
+        and seen.owner.pid in ancestors()
+    )
 
 
 def _who(seen: LockState) -> str:

@@ -14,14 +14,9 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.likeness import likeness
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal, StoreHeld, StoreRefused
-from lineclear.core.inbox.beside import run_of
-from lineclear.core.inbox.rowbuilding import same_digest
-from lineclear.core.inbox.rows import Row
-from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.places import state
@@ -103,25 +98,3 @@ def said(name: str) -> str:
     """Give the name of a run as a person is told it."""
     kind, _, run = name.partition("\n")
     return f"run {visible_line(run, 60)}" if kind == _RUN else "this call"
-
-
-def name_of(shown: Shown) -> str:
-    """Give what all copies of a run have in common: its name.
-
-    Of a call that names no run its likeness; without that its bytes.
-    """
-    position, call = shown.checkpoint.position, shown.call
-    if position is not None and spelled(position.run_id):
-        return name_of_run(position.run_id)
-    same = None if call is None else same_digest(call)
-    if call is None or same is None:
-        return f"bytes\n{shown.sha256}"
-    return f"call\n{likeness(shown.checkpoint, call, same).digest}"
-
-
-def name_of_row(row: Row) -> str:
-    """Give the same for what a look has found."""
-    run = run_of(row)
-    if run:
-        return name_of_run(run)
-    return f"bytes\n{row.sha256}" if row.likeness is None else f"call\n{row.likeness.digest}"
