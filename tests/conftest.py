@@ -8,6 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.several_users import Lacking, Machine, machine
+
 TESTS = Path(__file__).parent
 
 # Before a test imports qasync, which else takes any binding that it finds.
@@ -93,3 +95,13 @@ def no_unexpected_warning(request: pytest.FixtureRequest) -> Iterator[None]:
     logger.removeHandler(kept)
     if kept.lines:
         pytest.fail("unexpected warnings:\n" + "\n".join(kept.lines), pytrace=False)
+
+
+@pytest.fixture
+def town() -> Iterator[Machine]:
+    """An agent, two operators and others with uids of their own; skipped where it takes more."""
+    try:
+        with machine() as made:
+            yield made
+    except Lacking as why:
+        pytest.skip(str(why))

@@ -1,5 +1,6 @@
 """Three users and one shared folder, through the command line: who sees, decides, starts what."""
 
+import contextlib
 import json
 import os
 import sys
@@ -15,27 +16,22 @@ from tests.several_users import (
     GROUP,
     STRANGER,
     UNLISTED,
-    Lacking,
-    machine,
 )
 
 ARGUMENTS = json.dumps({"to": "bob", "amount": 10})
 
 
-@pytest.fixture
-def town():
-    try:
-        with machine() as made:
-            yield made
-    except Lacking as why:
-        pytest.skip(str(why))
-
-
+@contextlib.contextmanager
 def gated(town, *more, name="pay"):
     """An agent of its own user that asks through a gate in the shared source."""
     ran = town.own(AGENT) / f"{name}.ran"
     code = GATED.replace("Gate(sys.argv[1])", f"Gate(sys.argv[1], {str(town.source)!r})")
-    return town.start(AGENT, sys.executable, "-c", code, name, ran, "send", ARGUMENTS, *more)
+    words = (sys.executable, "-c", code, name, ran, "send", ARGUMENTS, *more)
+    with town.start(AGENT, *words) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def row(town, user, state):

@@ -373,7 +373,7 @@ def test_a_live_agent_that_does_not_answer():
     late = a_decision(by=BOB, at=NOW - timedelta(seconds=12))
     said = stands(a_row(1, state=State.APPROVED, decision=late))
     assert said == (
-        f"Approved by bob {with_seconds(0.2)}. Not picked up for 12 s: "
+        f"Approved by bob (uid 1001) {with_seconds(0.2)}. Not picked up for 12 s: "
         "the process lives but does not answer."
     )
 
@@ -402,7 +402,7 @@ def test_a_denial_that_was_not_read_yet():
         decision=a_decision("deny", BOB, reason="wrong\ncustomer"),
         agent="ci",
     )
-    said = f"Denied by bob {with_seconds(30)}: \u201cwrong\u23cecustomer\u201d."
+    said = f"Denied by bob (uid 1001) {with_seconds(30)}: \u201cwrong\u23cecustomer\u201d."
     assert stands(row) == f"{said} ci has not read it yet."
 
 
@@ -454,7 +454,8 @@ def test_a_denial_elsewhere_names_who_and_says_that_the_text_was_not_sent():
     before = a_row(1)
     after = a_row(1, state=State.DENIED, decision=a_decision("deny", BOB, reason="wrong customer"))
     assert standing.changed_elsewhere(before, after, NOW, ME, typed=True) == (
-        f"bob denied this at {at(30)}: \u201cwrong customer\u201d. Your text was not sent."
+        f"bob (uid 1001) denied this at {at(30)}: \u201cwrong customer\u201d."
+        " Your text was not sent."
     )
 
 
@@ -609,7 +610,7 @@ def test_who_took_an_approval_back_is_said_and_what_comes_of_it(state):
     assert standing.standing(mine, NOW, ME) == f"You took the approval back {after}"
     assert words.state_word(mine) == "Taken back"
     bobs = replace(mine, taken_back_by=ME.model_copy(update={"name": "bob\u202e", "uid": 7}))
-    assert standing.standing(bobs, NOW, ME) == f"bob⟦U+202E⟧ took the approval back {after}"
+    assert standing.standing(bobs, NOW, ME) == f"bob⟦U+202E⟧ (uid 7) took the approval back {after}"
     answer = replace(mine, decision=a_decision("result", result="x"))
     assert standing.standing(answer, NOW, ME) == f"You took the answer back {after}"
 
