@@ -40,7 +40,7 @@ class AnswerEditor(ReviewedEditor):
     """The end of a call that runs elsewhere, or a result in place of a run."""
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
-        super().__init__(look, "answer", parent)
+        super().__init__(look, "answer", parent=parent)
         self.setAccessibleName(_("Answer in place of the tool"))
         self.yours.setAccessibleName(_("What the agent gets"))
         self._prepared: Prepared | None = None

@@ -111,6 +111,8 @@ class TokenHighlighter(QSyntaxHighlighter):
 
     def highlightBlock(self, text: str) -> None:  # noqa: N802
         """Mark one line."""
+        if not self.spans and _MARK.search(text) is None:
+            return
         t = self._look.tokens
         for first, length, kind in self.spans.get(self.currentBlock().blockNumber(), ()):
             self.setFormat(

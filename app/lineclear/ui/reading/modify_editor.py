@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from PySide6.QtGui import QTextCursor
@@ -19,11 +21,13 @@ from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.reading.json_tree import value_text
-from lineclear.ui.reading.reviewed_editor import Refuse, Review, ReviewedEditor
+from lineclear.ui.reading.prepared import EDIT_AT_MOST
+from lineclear.ui.reading.reviewed_editor import LONG, Refuse, Review, ReviewedEditor
 from lineclear.ui.reading.schema_form import Field, SchemaForm, fields_of
 from lineclear.ui.reading.shown_text import LINE_LIMIT, cut, exact_text
 from lineclear.ui.reading.stand_ins import StandIns
 from lineclear.ui.reading.wrapping import GUTTER
+from lineclear.ui.tasks import Tasks
 
 WHOLE = _("All of what would run:")
 
@@ -53,13 +57,33 @@ def _behind_gutter(shown: str) -> str:
     return shown.replace("\n", f"\n    {GUTTER}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """Long arguments as they are edited, made while the call is being read."""
+
+    asked: Json
+    stand_ins: StandIns
+    text: str
+
+
+def _made_ready(asked: Json) -> _Ready:
+    stand_ins = StandIns(asked)
+    return _Ready(asked, stand_ins, stand_ins.text(asked))
+
+
 class ModifyEditor(ReviewedEditor):
     """Other arguments in the place of those asked."""
 
-    def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
-        super().__init__(look, "modify", parent)
+    def __init__(
+        self, look: theme.Theme, tasks: Tasks | None = None, parent: QWidget | None = None
+    ) -> None:
+        """TASKS make long arguments ready away from the window's thread."""
+        super().__init__(look, "modify", tasks=tasks, parent=parent)
+        self._ready: _Ready | None = None
+        self._asked_text = ""
         self.setAccessibleName(_("Modify the arguments"))
         self._asked_value: Json = MISSING
+        self._waited_for: Json = MISSING
         self._last: Json = MISSING
         self._stand_ins = StandIns(MISSING)
         self._shown: frozenset[Path] = frozenset()
@@ -74,6 +98,21 @@ class ModifyEditor(ReviewedEditor):
         self.as_form.setFont(theme.small_font())
         self.as_form.pressed_by.connect(lambda _origin: self._turn())
         self._yours_head.addWidget(self.as_form)
+
+    def make_ready(self, asked: Json, length: int) -> None:
+        """Make arguments of LENGTH characters ready, where that takes longer than a key may."""
+        self._ready = None
+        if self._tasks is None or not LONG <= length <= EDIT_AT_MOST:
+            return
+        tasks = self._tasks
+
+        async def make() -> None:
+            self._waited_for = asked
+            ready = await tasks.in_thread(lambda: _made_ready(asked))
+            if self._waited_for is asked:
+                self._ready = ready
+
+        tasks.start(make(), name=_("make a call ready to be modified"))
 
     def edit(
         self,
@@ -90,7 +129,10 @@ class ModifyEditor(ReviewedEditor):
         arguments that were approved last.
         """
         self._asked_value, self._last = asked, last
-        self._stand_ins = StandIns(asked)
+        ready = self._ready
+        if ready is None or ready.asked is not asked:
+            ready = _made_ready(asked)
+        self._stand_ins, self._asked_text = ready.stand_ins, ready.text
         self._shown = frozenset()
         self._list_masked(self._stand_ins.places())
         self._refuse = refuse
@@ -98,8 +140,7 @@ class ModifyEditor(ReviewedEditor):
         self.as_form.setVisible(bool(self._fields))
         self.as_form.say(_("As form"))
         self.form.setEnabled(True)
-        asked_text = self._stand_ins.text(asked)
-        self.begin(asked_text, self._masked_again(draft) or asked_text)
+        self.begin(self._asked_text, self._masked_again(draft) or self._asked_text)
 
     def _masked_again(self, draft: str) -> str:
         """A draft of before, whatever it showed of the secrets that were asked."""
@@ -172,7 +213,10 @@ class ModifyEditor(ReviewedEditor):
 
     def written(self) -> bool:
         """Whether anything was changed."""
-        return self.draft() not in (
+        draft = self.draft()
+        if draft == self._asked_text:
+            return False
+        return draft not in (
             self._stand_ins.text(self._asked_value, self._shown),
             self._stand_ins.text(self._asked_value),
         )
@@ -182,13 +226,16 @@ class ModifyEditor(ReviewedEditor):
             self.value = MISSING
             self._say(self.form.problem, "care")
             return False
+        draft = self.draft()
         try:
-            self.value = self._stand_ins.value(self.draft())
+            # What stands there as it was asked need not be read.
+            same = draft == self._asked_text
+            self.value = self._asked_value if same else self._stand_ins.value(draft)
         except LineclearError as why:
             self.value = MISSING
             self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
             return False
-        number = len(differences(self._asked_value, self.value))
+        number = 0 if same else len(differences(self._asked_value, self.value))
         # What was asked is given as it is: whether it fits is no question of this editor.
         if number and self._refuse is not None:
             try:
@@ -206,17 +253,23 @@ class ModifyEditor(ReviewedEditor):
         """The call with the arguments as they were reviewed."""
         return None if self.value is MISSING else Verdict("modify", arguments=self.value)
 
-    def _reviewed(self, shown: frozenset[Path]) -> Review:
-        found = differences(self._asked_value, self.value)
-        # What was written is shown; what was kept of the secrets is not, unless it is asked for.
-        kept = set(self._stand_ins.kept(self.value))
-        written = frozenset(one for one, _text in places(mask(self.value)) if one not in kept)
-        given = mask(self.value, shown=written | shown, last=self._last)
-        asked = mask(self._asked_value, shown=shown)
-        # Whole, and to its end: a change of one field approves all the others too.
-        return Review(
-            counted("{n} change to what was asked", "{n} changes to what was asked", len(found)),
-            f"{review_text(found, asked, given)}\n\n{WHOLE}\n{exact_text(given)}",
-            bool(stop_codes(self.value)),
-            tuple(places(given)),
-        )
+    def _review_of(self, shown: frozenset[Path]) -> Callable[[], Review]:
+        return partial(_review, self._asked_value, self.value, self._last, self._stand_ins, shown)
+
+
+def _review(
+    asked_value: Json, value: Json, last: Json, stand_ins: StandIns, shown: frozenset[Path]
+) -> Review:
+    found = differences(asked_value, value)
+    # What was written is shown; what was kept of the secrets is not, unless it is asked for.
+    kept = set(stand_ins.kept(value))
+    written = frozenset(one for one, _text in places(mask(value)) if one not in kept)
+    given = mask(value, shown=written | shown, last=last)
+    asked = mask(asked_value, shown=shown)
+    # Whole, and to its end: a change of one field approves all the others too.
+    return Review(
+        counted("{n} change to what was asked", "{n} changes to what was asked", len(found)),
+        f"{review_text(found, asked, given)}\n\n{WHOLE}\n{exact_text(given)}",
+        bool(stop_codes(value)),
+        tuple(places(given)),
+    )

@@ -87,7 +87,7 @@ class ReadingPane(QWidget):
         self.tabs.currentChanged.connect(lambda _place: self._offer_switch())
         self.finder = FindBar(self._searchable)
         self.call.turned.connect(self.finder.again)
-        self.modify = ModifyEditor(look)
+        self.modify = ModifyEditor(look, tasks)
         self.answer = AnswerEditor(look)
         self.reviewed: tuple[ReviewedEditor, ...] = (self.modify, self.answer)
         self.body = Body()
@@ -202,6 +202,7 @@ class ReadingPane(QWidget):
         steps = prepared.steps
         self.header.budgets.show_spent(() if checkpoint is None else checkpoint.spent)
         self.call.show_call(prepared)
+        self.modify.make_ready(prepared.arguments, len(prepared.text))
         self.tabs.setTabText(0, _("Call") if prepared.main is None else prepared.main.title)
         self.show_difference(None)
         self.changes.show_changes(prepared.beside, prepared.beside_open)

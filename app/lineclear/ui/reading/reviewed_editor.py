@@ -26,8 +26,11 @@ from lineclear.ui.reading.marked_text import TokenHighlighter
 from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.reading.written_text import WrittenText
+from lineclear.ui.tasks import Tasks
 
 CHECK_AFTER_MS = 150
+LONG = 10_000
+"""Characters from which what is made of a text takes longer than a key may."""
 Refuse = Callable[[Json], None]
 """Raises LineclearError for what cannot be given."""
 
@@ -58,9 +61,16 @@ class ReviewedEditor(QWidget):
     reviewing = Signal(bool)
     left = Signal()
 
-    def __init__(self, look: theme.Theme, name: str, parent: QWidget | None = None) -> None:
-        """NAME is that of the draft."""
+    def __init__(
+        self,
+        look: theme.Theme,
+        name: str,
+        tasks: Tasks | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """NAME is that of the draft; TASKS make long texts ready away from the window's thread."""
         super().__init__(parent)
+        self._tasks = tasks
         self.name = name
         self.setObjectName("page")
         self.value: Json = MISSING
@@ -193,7 +203,11 @@ class ReviewedEditor(QWidget):
         self.written_on.setCurrentWidget(self.yours)
         self._pages.setCurrentIndex(0)
         self._level()
-        self.check()
+        if len(text) < LONG:
+            self.check()
+        else:
+            self.review.setEnabled(False)
+            self._check.start()
         self.yours.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def draft(self) -> str:
@@ -231,12 +245,27 @@ class ReviewedEditor(QWidget):
         if not self.check():
             return
         self._shown_in_review = frozenset()
-        self._show_review()
+        if self._tasks is None or len(self.draft()) < LONG:
+            self._turn_to(self._reviewed(self._shown_in_review))
+        else:
+            self.review.setEnabled(False)
+            self._tasks.start(self._review_long(self._tasks), name=_("show what was written"))
+
+    async def _review_long(self, tasks: Tasks) -> None:
+        """Make the review of a long text away from the window's thread, if it still stands then."""
+        draft, value = self.draft(), self.value
+        made = await tasks.in_thread(self._review_of(self._shown_in_review))
+        if self.value is value and self.draft() == draft and not self.in_review():
+            self.review.setEnabled(not self.frozen)
+            if not self.frozen and self.isVisible():
+                self._turn_to(made)
+
+    def _turn_to(self, made: Review) -> None:
+        self._show_review(made)
         self._pages.setCurrentIndex(1)
         self.reviewing.emit(True)
 
-    def _show_review(self) -> None:
-        shown = self._reviewed(self._shown_in_review)
+    def _show_review(self, shown: Review) -> None:
         self.heading.setText(shown.heading)
         self.flagged = shown.flagged
         masked = sorted(shown.masked, key=lambda one: one[1].may_stay)
@@ -247,6 +276,10 @@ class ReviewedEditor(QWidget):
 
     def _reviewed(self, shown: frozenset[Path]) -> Review:
         """What is reviewed, its secrets masked but for those at places SHOWN."""
+        return self._review_of(shown)()
+
+    def _review_of(self, shown: frozenset[Path]) -> Callable[[], Review]:
+        """What makes that of what stands here now, in whichever thread."""
         raise NotImplementedError
 
     # --- Secrets --------------------------------------------------------------------------------
@@ -262,7 +295,7 @@ class ReviewedEditor(QWidget):
     def _reveal_reviewed(self, path: Path) -> None:
         self._shown_in_review |= {path}
         here = self.changes.verticalScrollBar().value()
-        self._show_review()
+        self._show_review(self._reviewed(self._shown_in_review))
         self.changes.verticalScrollBar().setValue(here)
         self.revealed.emit()
 

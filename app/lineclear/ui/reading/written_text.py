@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
 LONGEST_WORD = 2_000
 """Characters without a blank: to break a longer word at words takes Qt time by its square."""
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1}}}")
 
 
 def has_long_word(text: str) -> bool:
     """Tell whether any word of a text is longer than Qt breaks in time."""
-    return len(text) > LONGEST_WORD and any(len(word) > LONGEST_WORD for word in text.split())
+    return len(text) > LONGEST_WORD and _LONG_WORD.search(text) is not None
 
 
 class WrittenText(QPlainTextEdit):
