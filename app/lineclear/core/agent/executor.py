@@ -153,8 +153,9 @@ class AgentExecutor:
         Without DECISION the approval flow is entered again. Steps are not done again; iteration,
         budgets, convergence guards and trace id go on. A call that has a recorded outcome is not
         run again, and neither is one that may have run.
-        Raises what `invoke` raises, ResumeError, AlreadyDecided, and Unreadable for a checkpoint
-        that is there and cannot be used.
+        Raises what `invoke` raises, ResumeError, AlreadyDecided, Refusal (`alive`,
+        `being_started`) while this user goes on with a copy of the run in another folder, and
+        Unreadable for a checkpoint that is there and cannot be used.
         """
         with self._alone():
             if self.store is not None and not isinstance(self.store, FileResumeStore):
