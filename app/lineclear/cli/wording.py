@@ -39,6 +39,7 @@ STATES: Final = {
 OUTCOMES: Final = {
     "ok": "finished",
     "error": "failed",
+    "not_run": "not run",
     "denied": "denied",
     "expired": "expired",
     "withdrawn": "withdrawn",

@@ -43,6 +43,7 @@ STATE_WORDS = {
 OUTCOME_WORDS = {
     "ok": _("Finished"),
     "error": _("Failed"),
+    "not_run": _("Not run"),
     "denied": _("Denied"),
     "expired": _("Expired"),
     "withdrawn": _("Withdrawn"),

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from lineclear.core.inbox.cautions import FIRST_TIME, REPEATS
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.warning_words import about
+from lineclear.core.ledger import ask
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.decide import take_back
 from lineclear.core.ledger.endings import this_person
@@ -29,7 +30,7 @@ def source(tmp_path: Path) -> Path:
     return tmp_path / "agents"
 
 
-def again(source: Path, verdict: str, outcome="ok", **said) -> Row:
+def again(source: Path, verdict: str, outcome="ok", *, begins: bool = True, **said) -> Row:
     """Decide a call as bob, let it end, ask the same again."""
     lane = source / "bot" / "1"
     shown = asked(lane)
@@ -37,7 +38,7 @@ def again(source: Path, verdict: str, outcome="ok", **said) -> Row:
     with Store.open(lane) as store:
         verified = read_decision(store, shown)
         assert isinstance(verified, Verified)
-        if verdict != "result":
+        if begins:
             begin(store, shown, verified)
         finish(store, shown, outcome, result="done")
     asked(lane)
@@ -82,6 +83,33 @@ def test_what_came_of_it_is_not_made_up(source):
     answered = again(source / "3", "result", result="done by hand")
     assert "You answered the same call at " in (about(answered, REPEATS, BOB) or "")
     assert (about(answered, REPEATS, BOB) or "").endswith("; its tool did not run.")
+
+
+def test_what_was_approved_and_never_ran_is_told_as_not_run(source):
+    row = again(source, "approve", "error", begins=False)
+    assert row.repeated is not None
+    at = local_time(row.repeated.decision.at)
+    told = about(row, REPEATS, BOB)
+    assert told == f"You approved the same call at {at}, and it was not run."
+    assert (row.repeated.outcome, row.repeated.ran) == ("not_run", False)
+    (before,) = [one for one in rows_of(source) if one.closed]
+    assert (before.outcome, row_json(before)["outcome"]) == ("not_run", "not_run")
+
+
+def test_what_ran_before_that_is_what_is_told(source, monkeypatch):
+    first = again(source, "approve", "ok")
+    assert first.repeated is not None
+    # Agents named the newest of the same calls, whatever had become of it.
+    monkeypatch.setattr(ask, "did_run", lambda _records: True)
+    lane = source / "bot" / "1"
+    shown = asked(lane)
+    say(shown, "approve")
+    with Store.open(lane) as store:
+        finish(store, shown, "error", code="unconfirmed")
+    asked(lane)
+    row = next(row for row in rows_of(source) if not row.closed)
+    assert row.repeated is not None
+    assert (row.repeated.id, row.repeated.ran) == (first.repeated.id, True)
 
 
 def test_nobody_is_named_where_it_is_not_known(source):

@@ -320,6 +320,30 @@ def test_an_identical_finished_call_without_a_key_is_asked_anew_with_a_warning(s
     assert again.block.again_of is None
 
 
+def test_what_ran_is_repeated_before_what_was_never_run_or_answered(store):
+    ran = asked(store)
+    started(store, ran)
+    finish(store, ran, "ok", result="done")
+    not_run = asked(store)
+    say(store, not_run, "approve")
+    finish(store, not_run, "error", code="unconfirmed")
+    answered = asked(store)
+    say(store, answered, "result", result="by hand")
+    finish(store, answered, "ok", result="by hand")
+    again = ask(store, refund())
+    assert isinstance(again, Asked)
+    assert again.block.repeats == ran.aid
+
+
+def test_what_was_never_run_is_named_where_nothing_ran(store):
+    not_run = asked(store)
+    say(store, not_run, "approve")
+    finish(store, not_run, "error", code="unconfirmed")
+    again = ask(store, refund())
+    assert isinstance(again, Asked)
+    assert again.block.repeats == not_run.aid
+
+
 def test_a_denied_call_is_no_repetition(store):
     shown = asked(store)
     say(store, shown, "deny", reason="no")

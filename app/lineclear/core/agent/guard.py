@@ -134,9 +134,10 @@ class _Guarded:
             case "ok":
                 return self._recorded(answer)
             case "error":
+                how = "ran before" if answer.began else "was approved before"
+                end = "failed" if answer.began else "was not run"
                 raise CallFailed(
-                    f"{self._tool} ran before ({answer.aid[:8]}) and failed: {answer.text}",
-                    answer.text,
+                    f"{self._tool} {how} ({answer.aid[:8]}) and {end}: {answer.text}", answer.text
                 )
         if self._rules.denied == "text":
             return answer.text

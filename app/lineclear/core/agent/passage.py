@@ -24,6 +24,7 @@ from lineclear.core.errors import DecisionRefused, NotConfirmed, Unreadable
 from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger import outcome as ending
 from lineclear.core.ledger import start as starting
+from lineclear.core.ledger.ended_as import NOT_RUN, ended_as
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Outcome
 from lineclear.core.ledger.store import CallRecords, Shown, Store
@@ -57,6 +58,8 @@ class Settled:
     """The operator's own words, for `denied` and `not_run`."""
     recorded: bool = False
     """Whether the text is the recorded result of a run, or else a person's."""
+    began: bool = True
+    """False: what ended with `error` was never run."""
 
 
 class Acceptance(Protocol):
@@ -199,7 +202,7 @@ class Passage:
         if self.shown is None:
             return
         if self._running:
-            self.finish("error", "[Cancelled before it ran]", code="cancelled")
+            self.finish("error", "[Cancelled before it ran]", code="not_begun")
         elif withdraw and not asking.withdraw(self.store, self.shown):
             # A verdict stands. It will not be used, and nobody shall wait for it to be.
             records = self.store.records(self.shown.seq, self.shown.aid)
@@ -307,7 +310,8 @@ class Passage:
         match outcome.outcome:
             case "ok" | "error" as kind:
                 ran = records.decision is None or records.decision.verdict != "result"
-                return Settled(kind, text, aid, recorded=ran)
+                began = ended_as(records) != NOT_RUN
+                return Settled(kind, text, aid, recorded=ran, began=began)
             case "denied":
                 return Settled("denied", text or denial_text(reason), aid, reason)
             case "expired":

@@ -13,6 +13,7 @@ from lineclear.core.inbox.repeated import from_answer
 from lineclear.core.inbox.rows import Answered, Row, path_text
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger import decide
+from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.state import State
 
 _GIVEN: Final = frozenset({"approve", "modify", "result", "deny"})
@@ -23,10 +24,13 @@ _ASKING: Final = frozenset({State.PENDING, State.HELD, State.APPROVED, State.LAP
 def answered(row: Row) -> Answered | None:
     """Give the answer that a person gave to a call, None where there is none that counts.
 
-    One that was taken back, or that no agent would have got any more, does not.
+    One that was taken back, that no agent would have got any more, or of which nothing ran in the
+    end, does not.
     """
     decision = row.decision
     if row.likeness is None or decision is None or decision.verdict not in _GIVEN:
+        return None
+    if row.outcome == NOT_RUN:
         return None
     started = row.started_at is not None or row.state is State.DAMAGED
     if not started and (row.outcome == "withdrawn" or row.state is State.WITHDRAWN):

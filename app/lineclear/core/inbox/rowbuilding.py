@@ -19,6 +19,7 @@ from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.ended_as import ended_as
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
@@ -153,7 +154,7 @@ def row_of(
         store=place.store,
         agent=agent,
         run=_run(checkpoint) or path_text(place.run_folder),
-        outcome=None if outcome is None else outcome.outcome,
+        outcome=ended_as(records),
         tool=None if call is None else call.tool,
         arguments=MISSING if call is None else call.arguments,
         kind="approval" if call is None else call.kind,

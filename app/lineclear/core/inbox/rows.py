@@ -76,9 +76,9 @@ class Repeated:
     store: Path
     decision: Decision
     outcome: str
-    """How it ended: `ok`, `error`, or `ran` where a person found that it ran."""
+    """How it ended: `ok`, `error`, `not_run`, or `ran` where a person found that it ran."""
     ran: bool
-    """False: it was given an answer, and its tool did not run."""
+    """False: its tool did not run, as it was given an answer, or as it never began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,7 @@ class Row:
     run: str
     """The run's own id, else its trace id, else the run folder's path; see `run_key`."""
     outcome: str | None = None
+    """How it ended; `not_run` for an `error` whose tool never began."""
     tool: str | None = None
     arguments: Json = MISSING
     """The asked arguments; MISSING where there are none to show."""

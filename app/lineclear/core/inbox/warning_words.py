@@ -14,6 +14,7 @@ from lineclear.core.inbox.cautions import REPEATS, TWIN
 from lineclear.core.inbox.rows import Repeated, Row, Twin, path_text
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _, marked
@@ -76,7 +77,10 @@ def twin(other: Twin) -> str:
 def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
     """Say who decided on the same call, when, and whether it ran then."""
     by, verdict = before.decision.by, before.decision.verdict
-    if not before.ran:
+    if before.outcome == NOT_RUN and verdict != "result":
+        mine = _("You approved the same call at {time}, and it was not run.")
+        other = _("{who} approved the same call at {time}, and it was not run.")
+    elif not before.ran:
         mine = _("You answered the same call at {time}; its tool did not run.")
         other = _("{who} answered the same call at {time}; its tool did not run.")
     elif verdict == "modify":

@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.ended_as import did_run
 from lineclear.core.ledger.endings import commit_ending
 from lineclear.core.ledger.layout import MAX_SEQ
 from lineclear.core.ledger.outcome import close_projection, finish, result_text
@@ -44,7 +45,7 @@ class _Past(NamedTuple):
     again_of: str | None = None
     """aid of the same call, whose decision was refused or which a person wants asked again."""
     repeats: str | None = None
-    """aid of an identical call that ran."""
+    """aid of an identical call that ended: the last that ran, else the last that did not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,7 @@ def _close_other(store: Store, standing: Shown) -> None:
 def _past(store: Store, call: Call, key: str) -> Finished | _Past:
     """Look at the closed requests of the same call: one may be the answer to this ask."""
     again_of: str | None = None
+    not_run: str | None = None
     candidates = store.lane.candidates(key, store.request_bytes)
     for seq in candidates if call.key else candidates[:_LOOK_BACK]:
         records = _closed(store, seq, strict=bool(call.key))
@@ -282,8 +284,10 @@ def _past(store: Store, call: Call, key: str) -> Finished | _Past:
         if call.key:
             return Finished(records, outcome, result_text(store, records))
         if outcome.outcome in ("ok", "error") or outcome.resolution == "ran":
-            return _Past(again_of, records.aid)
-    return _Past(again_of)
+            if did_run(records):
+                return _Past(again_of, records.aid)
+            not_run = not_run or records.aid
+    return _Past(again_of, not_run)
 
 
 def _closed(store: Store, seq: int, *, strict: bool) -> CallRecords:

@@ -17,6 +17,7 @@ from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unrea
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.ended_as import ended_as
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
@@ -361,7 +362,7 @@ def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
     if outcome.outcome == "resolved" and outcome.by is not None:
         how = f"resolved by {_who(outcome.by)}"
     else:
-        how = f"ended by its agent ({outcome.outcome})"
+        how = f"ended by its agent ({ended_as(records)})"
     return AlreadyDecided(
         f"{_tool(shown)} was already {how} at {local_time(outcome.ended_at)}.", records.decision
     )
@@ -431,7 +432,7 @@ def _start(store: Store, shown: Shown) -> Start | Revoked | None:
 
 def _not_approved(shown: Shown, records: CallRecords) -> str:
     if records.outcome is not None:
-        return f"{_tool(shown)} has ended already ({records.outcome.outcome})."
+        return f"{_tool(shown)} has ended already ({ended_as(records)})."
     if records.decision is None:
         return f"{_tool(shown)} was not decided."
     return f"{_tool(shown)} was {told(records.decision)}; only an approval can be taken back."

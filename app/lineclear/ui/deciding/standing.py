@@ -28,6 +28,13 @@ _DECIDED = {
 }
 
 
+_NOT_RUN = {
+    "unconfirmed": _("Not run: its start could not be recorded, so its agent ran nothing."),
+    "not_begun": _("Not run: its agent was stopped before it began."),
+    "ambiguous": _("Not run: two requests had the same tool id."),
+}
+
+
 def standing(row: Row, now: datetime, me: Person | None = None) -> str:
     """One sentence on where a call stands."""
     if row.resumed_as is not None:
@@ -173,16 +180,10 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
     if row.started_at is not None and row.ended_at is not None:
         lasted = words.took(max(0, int((row.ended_at - row.started_at).total_seconds() * 1000)))
     preview = visible_line(masked_text(row.preview), 200)
-    if row.outcome == "ok":
-        text = _("Finished in {lasted}").format(lasted=lasted) if lasted else _("Finished")
-        return f"{text}: {preview}" if preview else f"{text}."
-    if row.outcome == "error":
-        text = (
-            _("Ran and failed after {lasted}").format(lasted=lasted)
-            if lasted
-            else _("Ran and failed")
-        )
-        return f"{text}: {preview}" if preview else f"{text}."
+    if row.outcome in ("ok", "error"):
+        return _ran(row, lasted, preview)
+    if row.outcome == "not_run":
+        return _not_run(row, preview)
     if row.outcome == "denied":
         return f"{_denied(row, now, me)}" if row.decision else _("Denied.")
     if row.outcome == "refused":
@@ -203,6 +204,27 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
     if row.outcome == "withdrawn":
         return _withdrawn(row, now, me)
     return f"{words.state_word(row)}{_at(row.ended_at, now)}."
+
+
+def _ran(row: Row, lasted: str, preview: str) -> str:
+    """Say how its tool ended, after how long, and the beginning of what it gave."""
+    if row.outcome == "ok":
+        text = _("Finished in {lasted}").format(lasted=lasted) if lasted else _("Finished")
+    else:
+        text = (
+            _("Ran and failed after {lasted}").format(lasted=lasted)
+            if lasted
+            else _("Ran and failed")
+        )
+    return f"{text}: {preview}" if preview else f"{text}."
+
+
+def _not_run(row: Row, preview: str) -> str:
+    """Say why nothing ran of what a person had decided."""
+    known = _NOT_RUN.get(row.reason_code or "")
+    if known is not None:
+        return known
+    return _("Not run: {preview}").format(preview=preview) if preview else _("Not run.")
 
 
 def _taken_back(row: Row, now: datetime, me: Person | None) -> str:

@@ -56,6 +56,7 @@ PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 ENDED: Final = {
     "ok": _("Finished"),
     "error": _("Failed"),
+    "not_run": _("Not run"),
     "denied": _("Denied"),
     "expired": _("Expired"),
     "withdrawn": _("Withdrawn"),
@@ -70,6 +71,7 @@ ENDED: Final = {
 GLYPHS: Final = {
     "ok": "state-finished",
     "error": "state-failed",
+    "not_run": "state-withdrawn",
     "refused": "state-failed",
     "denied": "state-denied",
     "expired": "state-expired",
@@ -81,7 +83,13 @@ GLYPHS: Final = {
     "resolved_not_run": "state-denied",
     "resolved_ask_again": "state-resume",
 }
-TONES: Final = {"error": "stop", "uncertain": "stop", "ok": "ok", "refused": "care"}
+TONES: Final = {
+    "error": "stop",
+    "uncertain": "stop",
+    "ok": "ok",
+    "refused": "care",
+    "not_run": "care",
+}
 """By how it ended; any other end is muted."""
 _QUIET: Final = frozenset({Kind.STOPPED, Kind.WATCHING})
 """Rows that only a gap between them makes worth a line."""

@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.sniff import counted as counted_in
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
+from lineclear.core.inbox.cautions import REPEATS
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Masked, mask_for_record
 from lineclear.core.ledger.liveness import Process
@@ -190,12 +191,20 @@ def _plain(value: Json, limit: int) -> str:
     return " ".join(found)
 
 
+def _chip(row: Row, code: str) -> str:
+    """The mark for a warning; that a call ran before only where it did."""
+    before = row.repeated
+    if code != REPEATS or before is None or before.ran:
+        return _CHIPS[code]
+    return _("answered before") if before.decision.verdict == "result" else _("not run before")
+
+
 def chips(row: Row, differs: int | None = None, reader: str = "") -> list[tuple[str, Level]]:
     """At most two marks of a row with their levels, the strongest first, who reads it last.
 
     DIFFERS is how many fields differ from the last approved call of this tool by this agent.
     """
-    found = [(_CHIPS[code], level_of(code)) for code in row.warnings if code in _CHIPS]
+    found = [(_chip(row, code), level_of(code)) for code in row.warnings if code in _CHIPS]
     if row.is_changed:
         # What is listed of it is not what was asked: no other mark may push this one out.
         found.append((CHANGED, Level.CARE))

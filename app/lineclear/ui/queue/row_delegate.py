@@ -48,6 +48,7 @@ _GLYPHS = {
 _SNOOZED = "state-expired"
 _OUTCOME_GLYPHS = {
     "error": "state-failed",
+    "not_run": "state-withdrawn",
     "denied": "state-denied",
     "expired": "state-expired",
     "withdrawn": "state-withdrawn",
@@ -93,6 +94,8 @@ def colour_of(row: Row, tokens: theme.Tokens) -> str:
         return tokens.accent
     if row.state is State.DONE and row.outcome == "ok":
         return tokens.ok
+    if row.state is State.DONE and row.outcome == "not_run":
+        return tokens.care
     return tokens.muted
 
 

@@ -6,6 +6,7 @@ from array import array
 from datetime import datetime
 from math import inf, isnan, nan
 
+from lineclear.core.inbox.cautions import REPEATS
 from lineclear.core.inbox.rows import Row
 from lineclear.ui.queue import cells
 
@@ -50,11 +51,18 @@ def _values(row: Row) -> tuple[object, ...]:
         row.kind,
         row.run,
         row.system,
-        row.warnings,
+        _codes(row),
         _number(counters.iteration),
         _number(counters.tool_calls),
         _number(counters.tokens),
     )
+
+
+def _codes(row: Row) -> tuple[str, ...]:
+    """Give the warnings to search, the mark of a repeated call only where that one ran."""
+    if row.repeated is None or row.repeated.ran:
+        return row.warnings
+    return tuple("not_run_before" if code == REPEATS else code for code in row.warnings)
 
 
 class RowIndex:

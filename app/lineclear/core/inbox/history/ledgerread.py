@@ -19,6 +19,7 @@ from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.inbox.walk import is_lane, settled, stamp
 from lineclear.core.ledger.calls import CallRecords
+from lineclear.core.ledger.ended_as import ended_as
 from lineclear.core.ledger.layout import APPROVALS, RecordName
 from lineclear.core.ledger.records import Decision, Outcome, Person, Revoked, Start, format_instant
 from lineclear.core.ledger.store import Store
@@ -203,16 +204,16 @@ def _fact(kind: Kind, name: str, records: CallRecords, base: dict[str, Any]) -> 
 def _ended(outcome: Outcome, records: CallRecords) -> dict[str, Any]:
     start = records.start
     by: Person | None = outcome.by
-    ended = outcome.outcome
+    ended = ended_as(records) or outcome.outcome
     if isinstance(start, Revoked):
-        by, ended_as = start.revoked.by, "taken_back"
+        by, told = start.revoked.by, "taken_back"
     else:
-        ended_as = ended if outcome.resolution is None else f"{ended}_{outcome.resolution}"
+        told = ended if outcome.resolution is None else f"{ended}_{outcome.resolution}"
     ran = outcome.duration_ms
     if ran is None and isinstance(start, Start) and ended in ("ok", "error"):
         ran = _between(start.at, outcome.ended_at)
     return {
-        "ended": ended_as,
+        "ended": told,
         "ended_at": format_instant(outcome.ended_at),
         "ran_ms": None if ran is None else max(0, min(ran, _MOST_MS)),
         "preview": _masked(outcome.preview) or None,

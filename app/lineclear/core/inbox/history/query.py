@@ -22,6 +22,7 @@ _ENDED: Final = {
     "finished": ("ok",),
     "error": ("error",),
     "failed": ("error",),
+    "not_run": ("not_run", "resolved_not_run"),
     "denied": ("denied",),
     "expired": ("expired",),
     "withdrawn": ("withdrawn",),
@@ -51,7 +52,7 @@ WAYS: Final = {
     "ended": tuple(
         f"ended:{word}"
         for word in (
-            *("finished", "failed", "denied", "expired", "withdrawn", "taken_back"),
+            *("finished", "failed", "not_run", "denied", "expired", "withdrawn", "taken_back"),
             *("refused", "settled", "may_have_run", "open"),
         )
     ),

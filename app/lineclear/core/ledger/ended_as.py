@@ -1,0 +1,46 @@
+"""How a call ended, as people are told: what never began did not fail, and did not run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lineclear.core.ledger.calls import CallRecords
+from lineclear.core.ledger.layout import parse_name
+from lineclear.core.ledger.takeovers import NOT_TAKEN_UP
+
+NOT_RUN: Final = "not_run"
+"""Stands in the place of `error` where the call's tool never began."""
+_NEVER_BEGAN: Final = frozenset({"unconfirmed", "not_begun", "ambiguous", NOT_TAKEN_UP})
+"""Codes of an `error` after which its agent ran nothing, whatever start stands."""
+
+
+def ended_as(records: CallRecords) -> str | None:
+    """Give the name of the outcome, or `not_run`; None where there is no outcome.
+
+    An `error` whose decision is still there and whose start is not never ran: old records are
+    removed in that order, so nobody took the start away.
+    """
+    outcome = records.outcome
+    if outcome is None:
+        return None
+    if outcome.outcome != "error":
+        return outcome.outcome
+    never_began = outcome.code in _NEVER_BEGAN
+    return NOT_RUN if never_began or _was_never_started(records) else outcome.outcome
+
+
+def did_run(records: CallRecords) -> bool:
+    """Tell whether the tool of a call that ended was run, or a person says so."""
+    outcome, decision = records.outcome, records.decision
+    if outcome is None:
+        return False
+    if decision is not None and decision.verdict == "result":
+        return False
+    return outcome.resolution == "ran" or ended_as(records) in ("ok", "error")
+
+
+def _was_never_started(records: CallRecords) -> bool:
+    if records.start is not None or records.decision is None:
+        return False
+    damaged = (parse_name(name) for name, _, _ in records.damaged)
+    return all(one is None or one.kind != "start" for one in damaged)
