@@ -20,7 +20,8 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.ui import theme
 from lineclear.ui.deciding.arming import Act
-from lineclear.ui.reading.folded_text import MARKS, OPEN, SHUT, FoldedText
+from lineclear.ui.reading.composing import MARKS, OPEN, SHUT
+from lineclear.ui.reading.folded_text import FoldedText
 from lineclear.ui.reading.kept_tabs import KeptTab
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, run_pieces, step_pieces

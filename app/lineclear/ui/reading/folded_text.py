@@ -23,15 +23,11 @@ from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.reading import wrapping
 from lineclear.ui.reading.colours import Span
+from lineclear.ui.reading.composing import MARKS, OPEN, Composed, compose, composed
 from lineclear.ui.reading.marked_text import TokenHighlighter, units
 from lineclear.ui.reading.pieces import INNER, LABEL, Piece
 from lineclear.ui.reading.text_view import CLEARED_AT_ONCE, TextView
 
-OPEN = "\u25be "
-SHUT = "\u25b8 "
-BARE = "\u00b7 "
-MARKS = (OPEN, SHUT, BARE)
-"""Begin a heading; nothing else in the text stands at the margin."""
 _NAMED = re.compile(rf"{INNER}[^\W\d_][^\"\u2502]*?  ")
 """The name of a fact before its value; JSON has no two blanks outside of texts."""
 
@@ -88,32 +84,14 @@ class FoldedText(TextView):
 
     def show_pieces(self, pieces: tuple[Piece, ...]) -> None:
         """Show pieces from the first, each folded or not as it says."""
-        self._pieces = pieces
-        self._shut = {place for place, piece in enumerate(pieces) if not piece.unfolded}
-        self.show_text(self._composed())
+        ready = pieces if isinstance(pieces, Composed) else composed(pieces)
+        self._pieces, self._shut, self._starts = ready, set(ready.shut), ready.starts
+        self.show_text(ready.text)
 
     def _composed(self) -> str:
         """The text as it is folded now, and where each heading of it begins."""
-        found: list[str] = []
-        self._starts = []
-        length = 0
-        for place, piece in enumerate(self._pieces):
-            shut = place in self._shut
-            mark = BARE if not piece.body else SHUT if shut else OPEN
-            # What is unfolded says it itself.
-            about = f"   {piece.about}" if piece.about and mark is not OPEN else ""
-            part = f"{mark}{piece.title}{about}\n"
-            if piece.body and not shut:
-                part += f"{piece.body}\n\n"
-            if piece.apart and found and not found[-1].endswith("\n\n"):
-                found.append("\n")
-                length += 1
-            self._starts.append(length)
-            found.append(part)
-            length += len(part)
-        if found:
-            found[-1] = found[-1].rstrip("\n")
-        return "".join(found)
+        text, self._starts = compose(self._pieces, self._shut)
+        return text
 
     def show_text(self, text: str, spans: Mapping[int, Sequence[Span]] | None = None) -> None:
         """Show TEXT, that of the pieces, from its beginning."""

@@ -12,6 +12,7 @@ from lineclear.core.inbox.rows import Detail, Unread, path_text
 from lineclear.core.inbox.secrets import DOTS
 from lineclear.core.ledger.store import Shown
 from lineclear.language import _, counted
+from lineclear.ui.reading.composing import composed
 from lineclear.ui.reading.pieces import Piece, label, run_pieces
 
 UNREAD_AT_MOST = 50
@@ -82,10 +83,10 @@ def _both(
     checkpoint: Checkpoint, kept: Shown | None = None
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """A checkpoint's pieces without its secrets, and with them where it holds any."""
-    masked = run_pieces(checkpoint, kept)
+    masked = composed(run_pieces(checkpoint, kept))
     if not any(DOTS in piece.body for piece in masked):
         return masked, ()
-    openly = run_pieces(checkpoint, kept, openly=True)
+    openly = composed(run_pieces(checkpoint, kept, openly=True))
     # An agent may have written the dots itself.
     return masked, () if openly == masked else openly
 

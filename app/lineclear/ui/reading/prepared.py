@@ -17,6 +17,7 @@ from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
 from lineclear.ui.reading.colours import Span
+from lineclear.ui.reading.composing import composed
 from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.left_behind import Left, left_behind, main_view
 from lineclear.ui.reading.pieces import Piece, step_pieces
@@ -191,7 +192,7 @@ def prepare(
         inputs=exact_text(mask_for_record(inputs)) if inputs else "",
         result=plain_text(detail.result or ""),
         given=given,
-        steps=() if detail.checkpoint is None else step_pieces(detail.checkpoint.steps),
+        steps=() if detail.checkpoint is None else composed(step_pieces(detail.checkpoint.steps)),
         main=main_view(detail),
         left=left_behind(detail),
         compared=compared,
@@ -236,7 +237,7 @@ def _with_open(made: Prepared, now: datetime) -> Prepared:
     inputs = "" if checkpoint is None or not checkpoint.inputs else exact_text(checkpoint.inputs)
     steps: tuple[Piece, ...] = ()
     if checkpoint is not None and any(MARK in piece.body for piece in made.steps):
-        steps = step_pieces(checkpoint.steps, openly=True)
+        steps = composed(step_pieces(checkpoint.steps, openly=True))
     masked = any(MARK in line for line in made.beside.lines)
     return replace(
         made,
