@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ class Window:
         self.sizes: list[int] = []
         self.threads: set[str] = set()
         self.trip: Exception | None = None
+        self.left: Callable[[Iterable[str]], object] = list
+        """Is given the ids of the rows that go."""
         self._news = threading.Condition()
         self.watcher = InboxWatcher(settings, self._take)
 
@@ -45,6 +48,7 @@ class Window:
                 raise trip
             self.threads.add(threading.current_thread().name)
             self.sizes.append(len(diff.added) + len(diff.changed) + len(diff.removed))
+            self.left(diff.removed)
             for row_id in diff.removed:
                 del self.rows[row_id]
             for row in diff.changed:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import threading
 import weakref
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 # listening, and a scan that has to come after that can begin at once.
 from watchfiles._rust_notify import RustNotify
 
+from lineclear.core.inbox.roots import identity_of
 from lineclear.core.inbox.rows import path_text
 
 STEP_MS = 5
@@ -105,15 +105,6 @@ def _end_all() -> None:
         listener.close()
     for listener in every:
         listener.join(_END_S)
-
-
-def identity_of(root: str) -> tuple[int, int] | None:
-    """Name the folder that stands at a path now, None where there is none."""
-    try:
-        status = os.stat(root)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def _reason(why: Exception) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from lineclear.core.errors import AmbiguousId, NothingPending
 from lineclear.core.inbox.cautions import FIRST_TIME
 from lineclear.core.inbox.details import read_detail
 from lineclear.core.inbox.feed import Feed
+from lineclear.core.inbox.roots import root_of
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
@@ -63,6 +64,8 @@ class _Source:
     settings: Settings
     """Those that the walker was made with."""
     walker: Walker
+    strayed: bool = False
+    """It leads to another folder now, and stores of the one before are known still."""
     known: dict[str, StoreRead] = field(default_factory=dict)
     runs: dict[str, _Run] = field(default_factory=dict)
     pass_number: int = 0
@@ -87,6 +90,8 @@ class Scanner:
     file_changes: int = 0
     """How often a store was found new or changed on disk."""
     _sources: dict[Path, _Source] = field(default_factory=dict)
+    _places: dict[Path, str] = field(default_factory=dict)
+    """Where sources lead; those that are not in it are looked up once."""
     _owed: dict[Path, StoreRows] = field(default_factory=dict)
     """Stores whose rows changed because of another store, to be given at the next chance."""
 
@@ -100,14 +105,16 @@ class Scanner:
         """Walk as `scan_source` does, with a None now and then where nothing changed.
 
         Between two steps other stores of the source may be scanned; a walk that is not taken to
-        its end forgets nothing.
+        its end forgets nothing. A source that leads elsewhere now forgets what it led to once
+        there is something to look at; while there is not, all stays as last seen.
         """
         state = self._state(source)
         state.pass_number += 1
-        walk = state.pass_number
+        walk, walker = state.pass_number, state.walker
         idle = 0
         try:
-            for found in state.walker.walk():
+            for found in walker.walk():
+                yield from self._strays(state)
                 scanned = None if found is None else self._look(state, found, walk)
                 if scanned is not None:
                     yield scanned
@@ -118,11 +125,13 @@ class Scanner:
                     yield None
         except OSError as why:
             self._lose(state, why)
+            if state.missing_since is None:
+                yield from self._strays(state)
             return
-        if state.walker.moved:
+        if walker.moved:
             return
         state.missing_since, state.trouble, state.scanned = None, "", True
-        if not state.walker.overfull:
+        if not walker.overfull:
             yield from self._vanished(state, walk)
         yield from self._pay()
 
@@ -184,6 +193,16 @@ class Scanner:
             for read in state.known.values():
                 if launch_changed:
                     read.quiet, read.closed = False, {}
+
+    def settle(self, places: Mapping[Path, str]) -> None:
+        """Walk each source where PLACES say that it leads now, and leave others what is theirs."""
+        self._places = dict(places)
+        for path, state in self._sources.items():
+            root, others = self._place(path)
+            if root != state.walker.root:
+                state.walker = Walker(root, state.setting.depth, elsewhere=others)
+                state.strayed = bool(state.known)
+            state.walker.elsewhere = others
 
     def recheck_live(self, source: SourceSetting) -> Iterator[StoreRows]:
         """Scan again the stores whose agent lived at the last look: its death changes no file."""
@@ -293,6 +312,10 @@ class Scanner:
             state.open_calls -= _open_calls(gone)
             self._account(state, path, gone, None)
         store = Path(path)
+        keeper = next((one for one in self._sources.values() if path in one.known), None)
+        if keeper is not None:
+            # Another source leads to it as well by now.
+            return self._show(keeper, path)
         self._owed.pop(store, None)
         if self.stores.pop(store, None) is None:
             return None
@@ -308,19 +331,34 @@ class Scanner:
             if forgotten is not None:
                 yield forgotten
 
+    def _strays(self, state: _Source) -> Iterator[StoreRows]:
+        """Forget the stores of the folder that a source led to before."""
+        if state.strayed:
+            state.strayed = False
+            for path in [one for one in state.known if not is_within(one, state.walker.root)]:
+                forgotten = self._forget(state, path)
+                if forgotten is not None:
+                    yield forgotten
+
     # --- Sources -------------------------------------------------------------------------------
+
+    def _place(self, path: Path) -> tuple[str, frozenset[str]]:
+        """Give the folder to walk for a source, and those that are another's."""
+        root = self._places.get(path) or root_of(path)
+        others = (self._places.get(one.path) or root_of(one.path) for one in self.settings.sources)
+        return root, frozenset(others) - {root}
 
     def _state(self, source: SourceSetting) -> _Source:
         state = self._sources.get(source.path)
         if state is not None and state.setting == source and state.settings is self.settings:
             return state
-        root = root_of(source.path)
-        others = (root_of(other.path) for other in self.settings.sources)
-        walker = Walker(root, source.depth, elsewhere=frozenset(others) - {root})
+        root, others = self._place(source.path)
+        walker = Walker(root, source.depth, elsewhere=others)
         if state is None:
             state = _Source(source, self.settings, walker)
             self._sources[source.path] = state
         else:
+            state.strayed = state.strayed or (bool(state.known) and root != state.walker.root)
             state.setting, state.settings, state.walker = source, self.settings, walker
         return state
 
@@ -330,7 +368,7 @@ class Scanner:
             if state.missing_since is None:
                 state.missing_since = datetime.now(UTC)
         else:
-            state.trouble = why.strerror or "it cannot be listed"
+            state.missing_since, state.trouble = None, why.strerror or "it cannot be listed"
 
     def _health_of(self, state: _Source) -> SourceHealth:
         ok, sentence = self._told(state, state.open_calls)
@@ -377,13 +415,7 @@ class Scanner:
                 return False, told.format(path=path_text(folder), why=why)
             told = _("{path} (and {others} more) cannot be looked into: {why}.")
             return False, told.format(path=path_text(folder), others=others, why=why)
-        return True, ""
-
-
-def root_of(path: Path) -> str:
-    """Give the folder to walk for a source: where it leads, if it is itself a symbolic link."""
-    text = os.path.abspath(path)
-    return os.path.realpath(text) if os.path.islink(text) else text
+        return True, _leads(state)
 
 
 def scan_once(
@@ -441,6 +473,19 @@ def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"
 
 def _open_calls(read: StoreRead) -> int:
     return sum(not row.closed for row in read.rows)
+
+
+def _leads(state: _Source) -> str:
+    """Where a source leads, if it is a link."""
+    path, root = state.setting.path, Path(state.walker.root)
+    if root == path:
+        return ""
+    return _("{path} leads to {root}.").format(path=path_text(path), root=path_text(root))
+
+
+def is_within(path: str, root: str) -> bool:
+    """Tell whether a path is a folder or lies in it, by their text."""
+    return path == root or _below(path, root)
 
 
 def _below(path: str, folder: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -160,10 +161,14 @@ class Walker:
     def walk(self) -> Iterator[Found | None]:
         """Give every store folder below the root, and None for each other folder looked at.
 
-        Raises OSError when the root itself cannot be listed.
+        Raises OSError when the root itself cannot be listed, or is no folder of its own.
         """
-        began = stamp(self.root)[:2]
+        root = stamp(self.root)
+        began = root[:2]
         os.scandir(self.root).close()
+        if not root or not stat.S_ISDIR(root[2]):
+            # What is below a link is nowhere looked into, so nothing would be found.
+            raise OSError(errno.ESTALE, "another folder took its place just now", self.root)
         self.troubles.clear()
         self.overfull = self.moved = False
         before, self._folders = self._folders, {}

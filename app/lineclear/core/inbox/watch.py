@@ -14,14 +14,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lineclear.core.inbox.feed import Diff, Feed, split
-from lineclear.core.inbox.hints import Listener, News, identity_of
+from lineclear.core.inbox.hints import Listener, News
+from lineclear.core.inbox.roots import Roots, identity_of, look_where
 from lineclear.core.inbox.rows import path_text
-from lineclear.core.inbox.scan import Scanner, root_of
+from lineclear.core.inbox.scan import Scanner, is_within
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.watched import Watched
 from lineclear.core.ledger import presence
 from lineclear.core.places import default_source
+from lineclear.language import _
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +76,7 @@ class _Tell:
 
     name: str
     call: str
-    root: str
+    source: Path | None
 
 
 class _Stop:
@@ -91,9 +93,10 @@ class _State:
     settings: Settings
     scanner: Scanner
     feed: Feed = field(default_factory=Feed)
-    watched: dict[str, Watched] = field(default_factory=dict)
-    later: list[tuple[float, str, str]] = field(default_factory=list)
-    """(when, root, path) to look at once more."""
+    roots: Roots = field(default_factory=Roots)
+    watched: dict[Path, Watched] = field(default_factory=dict)
+    later: list[tuple[float, Path, str]] = field(default_factory=list)
+    """(when, source, path) to look at once more."""
     complete: bool = False
     health: tuple[SourceHealth, ...] | None = None
     next_tick: float = 0.0
@@ -128,7 +131,7 @@ class InboxWatcher:
 
     def tell_reading(self, name: str, source: Path | None, call: str = "") -> None:
         """Let colleagues of SOURCE know which call NAME reads; None: no call; any thread."""
-        self._orders.put(_Tell(name, call, "" if source is None else root_of(source)))
+        self._orders.put(_Tell(name, call, source))
 
     def stop(self) -> None:
         """Stop the watch and wait for the thread's end (bounded); idempotent."""
@@ -178,8 +181,7 @@ class InboxWatcher:
             self._tick(state)
         if now >= state.next_roots:
             state.next_roots = now + ROOTS_S
-            for watched in state.watched.values():
-                self._supervise(watched, now)
+            self._supervise(state, now)
         self._look_later(state, now)
         for watched in list(state.watched.values()):
             if watched.dead and now >= watched.retry_at:
@@ -207,7 +209,7 @@ class InboxWatcher:
                 orders.append(self._orders.get_nowait())
         except queue.Empty:
             pass
-        changed: dict[str, set[str]] = {}
+        changed: dict[Path, set[str]] = {}
         for order in orders:
             match order:
                 case _Stop():
@@ -222,8 +224,8 @@ class InboxWatcher:
                         self._tell(state, one)
                 case News():
                     self._hear(state, order, changed)
-        for root, paths in changed.items():
-            watched = state.watched.get(root)
+        for source, paths in changed.items():
+            watched = state.watched.get(source)
             if watched is not None:
                 self._scan_paths(state, watched, paths)
         return True
@@ -231,18 +233,21 @@ class InboxWatcher:
     # --- Sources -------------------------------------------------------------------------------
 
     def _take_sources(self, state: _State) -> None:
-        wanted = {root_of(one.path): one for one in state.settings.sources if not one.paused}
-        for root, watched in list(state.watched.items()):
-            if wanted.get(root) != watched.setting:
+        state.roots = look_where(state.settings)
+        wanted = state.roots.watched
+        for path, watched in list(state.watched.items()):
+            if wanted.get(path) != watched.setting:
                 self._leave(watched)
-                del state.watched[root]
-                if root not in wanted:
-                    self._feed(state, state.scanner.drop_source(watched.setting.path))
-        for root, setting in wanted.items():
-            if root not in state.watched:
-                state.watched[root] = Watched(setting, root, polled=setting.polling)
-                self._attend(state.watched[root], time.monotonic())
-                self._tell(state, state.watched[root])
+                del state.watched[path]
+                if path not in wanted:
+                    self._feed(state, state.scanner.drop_source(path))
+        state.scanner.settle(state.roots.places)
+        for path, setting in wanted.items():
+            if path not in state.watched:
+                root = state.roots.places[path]
+                state.watched[path] = Watched(setting, root, polled=setting.polling)
+                self._attend(state.watched[path], time.monotonic())
+                self._tell(state, state.watched[path])
 
     def _apply(self, state: _State, settings: Settings) -> None:
         state.settings = settings
@@ -283,25 +288,27 @@ class InboxWatcher:
         for watched in state.watched.values():
             self._feed(state, state.scanner.recheck_live(watched.setting))
 
-    def _supervise(self, watched: Watched, now: float) -> None:
-        """Look whether a source is still the folder that is listened to."""
-        identity = identity_of(watched.root)
-        if identity != watched.identity:
-            # Removed, made again, renamed or swapped: what listens there hears the old folder.
-            self._leave(watched)
-            watched.identity = identity
-            watched.walk_now()
-            watched.failures, watched.retry_at, watched.trouble = 0, 0.0, ""
-            watched.deaf_walks = watched.deaf_listeners = 0
-            watched.polled = watched.setting.polling
-            if identity is not None:
-                self._attend(watched, now)
+    def _supervise(self, state: _State, now: float) -> None:
+        """Look whether each source still leads to the folder that is listened to."""
+        if look_where(state.settings) != state.roots:
+            self._take_sources(state)
+        for watched in state.watched.values():
+            root = state.roots.places[watched.setting.path]
+            identity = identity_of(root)
+            if (root, identity) != (watched.root, watched.identity):
+                # Removed, made again, renamed, swapped, a link by now, or one that leads
+                # elsewhere: what listens there hears the old folder.
+                self._leave(watched)
+                watched.begin_anew(root, identity)
+                if identity is not None:
+                    self._attend(watched, now)
+                    self._tell(state, watched)
 
     @staticmethod
     def _tell(state: _State, watched: Watched) -> None:
         told = state.reading
         if watched.here is not None and told is not None:
-            watched.here.tell(told.name, told.call if told.root == watched.root else None)
+            watched.here.tell(told.name, told.call if told.source == watched.setting.path else None)
 
     def _restart(self, watched: Watched, now: float) -> None:
         if watched.listener is not None:
@@ -310,9 +317,10 @@ class InboxWatcher:
         watched.began_at = now
         watched.listener = Listener(watched.root, self._orders.put)
 
-    def _hear(self, state: _State, news: News, changed: dict[str, set[str]]) -> None:
-        watched = state.watched.get(news.root)
-        if watched is None or watched.listener is not news.listener:
+    def _hear(self, state: _State, news: News, changed: dict[Path, set[str]]) -> None:
+        told_by = (one for one in state.watched.values() if one.listener is news.listener)
+        watched = next(told_by, None)
+        if watched is None:
             return
         now = time.monotonic()
         if news.began:
@@ -327,7 +335,7 @@ class InboxWatcher:
         else:
             watched.hinted = True
             watched.deaf_walks = watched.deaf_listeners = 0
-            changed.setdefault(news.root, set()).update(news.paths)
+            changed.setdefault(watched.setting.path, set()).update(news.paths)
 
     @staticmethod
     def _note_end(watched: Watched, news: News, now: float) -> None:
@@ -414,14 +422,14 @@ class InboxWatcher:
             if new:
                 now = time.monotonic()
                 for pause in _AGAIN_S:
-                    heapq.heappush(state.later, (now + pause, watched.root, place))
+                    heapq.heappush(state.later, (now + pause, watched.setting.path, place))
         if len(paths) >= _STORM:
             watched.walk_now()
 
     def _look_later(self, state: _State, now: float) -> None:
         while state.later and state.later[0][0] <= now:
-            _, root, place = heapq.heappop(state.later)
-            watched = state.watched.get(root)
+            _when, source, place = heapq.heappop(state.later)
+            watched = state.watched.get(source)
             if watched is not None:
                 self._feed(state, state.scanner.scan_changed(watched.setting, place))
 
@@ -429,7 +437,7 @@ class InboxWatcher:
         for watched in state.watched.values():
             if store is None:
                 watched.walk_now()
-            elif _is_within(os.fspath(store), watched.root):
+            elif is_within(os.fspath(store), watched.root):
                 self._feed(state, state.scanner.scan_changed(watched.setting, os.fspath(store)))
 
     # --- Publishing ----------------------------------------------------------------------------
@@ -452,6 +460,8 @@ class InboxWatcher:
     def _new_health(self, state: _State) -> tuple[SourceHealth, ...] | None:
         """Give all sources' health, None when it is what was published last."""
         health = tuple(self._told(state, one) for one in state.scanner.health())
+        if state.complete:
+            health += tuple(_as_another(*names) for names in state.roots.same.items())
         if health == state.health:
             return None
         state.health = health
@@ -459,7 +469,7 @@ class InboxWatcher:
 
     @staticmethod
     def _told(state: _State, one: SourceHealth) -> SourceHealth:
-        watched = state.watched.get(root_of(one.path))
+        watched = state.watched.get(one.path)
         if state.failure and time.monotonic() >= state.failure_until:
             state.failure = ""
         trouble = state.failure or ("" if watched is None else watched.trouble)
@@ -474,5 +484,6 @@ class InboxWatcher:
             self._publish(part)
 
 
-def _is_within(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)
+def _as_another(path: Path, other: Path) -> SourceHealth:
+    told = _("{path} leads to the same folder as {other}, which shows its calls.")
+    return SourceHealth(path, True, told.format(path=path_text(path), other=path_text(other)))

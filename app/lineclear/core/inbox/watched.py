@@ -24,6 +24,7 @@ class Watched:
 
     setting: SourceSetting
     root: str
+    """Where the source leads: the folder that is listened to and walked."""
     listener: Listener | None = None
     listening: bool = False
     began_at: float = 0.0
@@ -68,6 +69,14 @@ class Watched:
         if self.brisk:
             return _BRISK_SHARE
         return _POLLING_SHARE if self.polled else _IDLE_SHARE
+
+    def begin_anew(self, root: str, identity: tuple[int, int] | None) -> None:
+        """Forget what was wrong: what stands at ROOT is another folder, or none."""
+        self.scanned = self.scanned and root == self.root
+        self.root, self.identity, self.polled = root, identity, self.setting.polling
+        self.failures, self.retry_at, self.trouble = 0, 0.0, ""
+        self.deaf_walks = self.deaf_listeners = 0
+        self.walk_now()
 
     def walk_now(self) -> None:
         """Walk from the beginning, soon and briskly."""
