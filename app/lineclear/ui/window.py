@@ -170,12 +170,11 @@ class MainWindow(QMainWindow):
             )
         kept = self._state
         self._leaving = Leaving(self.flow, self.together, self.status.say)
+        loss = self._leaving.told
         self.closing = Closing(
-            told_tray=kept.told_tray,
-            told_end=kept.told_end,
-            loss=self._leaving.told,
-            parent=self,
+            told_tray=kept.told_tray, told_end=kept.told_end, loss=loss, parent=self
         )
+        self._leaving.changed.connect(self.closing.look)
         self.open_words = OpenWords(self.flow, self.status)
         calm = (self.desk.strip, self.history.strip, self.open_words.strip)
         for strip in calm:
@@ -224,7 +223,7 @@ class MainWindow(QMainWindow):
             lambda origin: self.go.settled(origin, self._bridge.settings.after_decision)
         )
         self.flow.view.show_id.connect(self.go.to)
-        self.together.told.connect(self.flow.hint)
+        self.together.told.connect(self._leaving.say)
         self.together.offering.compared.connect(self.flow.selection_changed)
         self.together.read_alone.connect(self._read_alone)
         self._bridge.arrived.connect(self._arrived)

@@ -276,8 +276,8 @@ def test_an_approval_is_taken_back(source):
     row = only(source)
     at, name = local_time(row.decision.at), row.decision.by.name
     assert told_too_late(row) == (
-        f"{row.tool} ({row.id[:8]}) was approved by {name} at {at}, then withdrawn,"
-        " and did not run."
+        f"{row.tool} ({row.id[:8]}) was approved by {name} at {at}, then taken back by {name}"
+        f" (uid {row.decision.by.uid}), and did not run."
     )
 
 
@@ -286,6 +286,7 @@ def test_an_approval_is_taken_back(source):
     [
         ("ok", "ran already"),
         ("error", "failed already"),
+        ("not_run", "did not run"),
         ("denied", "did not run"),
         ("expired", "did not run"),
         ("withdrawn", "was withdrawn and did not run"),

@@ -17,6 +17,7 @@ from lineclear.core.ledger import clock
 from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back, told
+from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.outcome import finish, result_text
 from lineclear.core.ledger.records import Decision, Person, Revoked
 from lineclear.core.ledger.start import Observed, Waiting, begin, read_decision
@@ -303,6 +304,18 @@ def test_taking_back_holds_the_start_slot_and_closes_the_call(store, desk, verdi
     assert records.outcome is not None
     assert records.outcome.outcome == "withdrawn"
     assert isinstance(read_decision(store, shown), Observed)
+
+
+@pytest.mark.parametrize("by,said", [(EVE, "then taken back by eve"), (None, "then withdrawn")])
+def test_who_comes_later_hears_that_an_approval_was_taken_back(store, desk, by, said):
+    shown = asked(store)
+    say(desk, shown, "approve")
+    if by is None:
+        by = this_person(shown.block.agent)
+    take_back(desk, shown, by)
+    with pytest.raises(AlreadyDecided) as caught:
+        say(desk, shown, "modify", arguments={"customer": "z", "amount": 9})
+    assert said in caught.value.sentence
 
 
 def test_what_was_picked_up_cannot_be_taken_back(store, desk):

@@ -1,5 +1,7 @@
 """Ending the program with words that are open: said first, whichever window they were given in."""
 
+import time
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent
@@ -60,6 +62,40 @@ async def test_closing_does_not_say_that_nothing_is_lost_where_it_is(inbox, sour
     assert ended == []
     inbox.closing.end.findChild(object, "endOk").click()
     assert ended == [True]
+
+
+async def test_a_word_that_was_written_is_said_to_be_lost_no_more(inbox, source, until, ended):
+    shown = ask_for(source).shown
+    hold(inbox, 60)
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    inbox.closeEvent(QCloseEvent())
+    label = inbox.closing.end.label
+    lost = "A word of yours is not written yet."
+    assert label.text() == f"Lineclear closes. Agents keep waiting. {lost}"
+    inbox.flow.holding._clock = lambda: time.monotonic() + 61.0
+    await until(lambda: decision_of(shown), "the decision")
+    assert label.text() == "Lineclear closes. Agents keep waiting and nothing is lost."
+    assert ended == []
+
+
+async def test_a_burst_whose_window_is_closed_tells_how_it_went(inbox, source, until):
+    shown = [ask_for(source, agent=f"b{n}", arguments={"n": n}).shown for n in range(9)]
+    await bursts.select_all(inbox, until, 9)
+    inbox.table.setFocus()
+    QTest.keyClick(inbox.table, Qt.Key.Key_B)
+    flow = await until(lambda: inbox.together.flow, "the window of the burst")
+    await until(flow.window.on_screen, "the burst on screen")
+    await bursts.ready(flow, until)
+    told: list[str] = []
+    inbox.together.told.connect(told.append)
+    flow.run.moved.connect(lambda: flow.leave() if flow.run.done == 2 else None)
+    click(flow.window.approve)
+    await until(lambda: told, "the word on how it went")
+    assert told == ["2 approved, 7 not decided."]
+    assert told[0] in (says(inbox, "sentence"), inbox.status.totals.text())
+    assert sum(decision_of(one) is not None for one in shown) == 2
 
 
 async def test_a_word_given_after_it_was_said_is_said_anew(inbox, source, until, ended):

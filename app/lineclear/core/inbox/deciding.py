@@ -215,6 +215,8 @@ def _refuse_unless_pending(row: Row) -> None:
 
 
 def _decided(row: Row, decision: Decision) -> str:
+    if row.taken_back_by is not None:
+        return _taken_back(row, decision, row.taken_back_by)
     why = f": {masked_line(decision.reason, 200)}" if decision.reason else ""
     return f"{_name(row)} was already {masked_line(ledger.told(decision))}{why}."
 
@@ -238,11 +240,19 @@ def _ended(row: Row) -> str:
         why = masked_line(row.preview or row.reason_code or "", 200).rstrip(".")
         who = masked_line(row.agent, 80)
         return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
+    if row.taken_back_by is not None and decision is not None:
+        return _taken_back(row, decision, row.taken_back_by)
     if row.outcome == "withdrawn" and decision is not None:
         then = "" if decision.verdict == "withdrawn" else ", then withdrawn,"
         return f"{_name(row)} was {masked_line(ledger.told(decision))}{then} and did not run."
     how = _ENDINGS.get(row.outcome or "", "has ended already")
     return f"{_name(row)}{first} {how}."
+
+
+def _taken_back(row: Row, decision: Decision, by: Person) -> str:
+    who = warning_words.person(by)
+    what = masked_line(ledger.told(decision))
+    return f"{_name(row)} was {what}, then taken back by {who}, and did not run."
 
 
 def _name(row: Row) -> str:

@@ -345,11 +345,20 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
         decision, _ = store.reader.decision(shown.seq, shown.aid)
     except Unreadable as why:
         why.raise_if_passing()
+        comes = (
+            "The agent refuses it and asks again."
+            if store.native
+            else "Nothing is started on it; look who wrote it, and remove it."
+        )
         return AlreadyDecided(
-            f"{_tool(shown)} was already decided, but not readably: {why.sentence} The agent"
-            " refuses it and asks again."
+            f"{_tool(shown)} was already decided, but not readably: {why.sentence} {comes}"
         )
     reason = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
+    start = _start(store, shown)
+    if isinstance(start, Revoked) and decision.verdict in LAPSING:
+        by = start.revoked.by
+        own = shown.block is not None and by.name == shown.block.agent
+        reason = ", then withdrawn" if own else f", then taken back by {_who(by)}"
     return AlreadyDecided(f"{_tool(shown)} was already {told(decision)}{reason}.", decision)
 
 

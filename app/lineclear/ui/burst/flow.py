@@ -39,10 +39,12 @@ class BurstFlow(QObject):
 
     Signals:
         read_alone(str): the operator wants to read a call by itself, by its id.
+        told(str): how it went, where the window closes before anybody could read it there.
         over: the window is closed.
     """
 
     read_alone = Signal(str)
+    told = Signal(str)
     over = Signal()
 
     def __init__(
@@ -152,9 +154,7 @@ class BurstFlow(QObject):
         if ended and not self.run.going:
             notices.append(Notice("note", ended, name="burstSummary"))
         if self.run.failure:
-            text = _("Not confirmed: {failure} It was stopped there; try again.").format(
-                failure=self.run.failure
-            )
+            text = _("{failure} It was stopped there.").format(failure=self.run.failure)
             notices.append(Notice("stop", text, name="burstFailure"))
         if self._burst.apart:
             first = self._burst.apart[0].row.id
@@ -367,9 +367,11 @@ class BurstFlow(QObject):
         # What was said of the calls before is over with them.
         self._spoken.forget()
         self._rearm()
-        self._announce(told.summary(self._model.endings(), self._left()))
+        ended = told.summary(self._model.endings(), self._left())
+        self._announce(ended)
         if self._leaving:
             self.leave()
+            self.told.emit(ended)
         elif self.run.taken_back and self.run.word == told.DENIED:
             self.deny()
 

@@ -29,11 +29,13 @@ class Together(QObject):
     """Decides several calls together, where they allow it.
 
     Signals:
-        told(str): why no window opened.
+        told(str): why no window opened, or how a burst went whose window is gone.
+        words_changed: of the open burst's words one more is written, or none is open any more.
         read_alone(str): a call that is to be read by itself, by its id.
     """
 
     told = Signal(str)
+    words_changed = Signal()
     read_alone = Signal(str)
 
     def __init__(
@@ -122,6 +124,9 @@ class Together(QObject):
         }.items():
             actions[name].triggered.connect(act)
         flow.read_alone.connect(self.read_alone)
+        flow.told.connect(self.told)
+        flow.run.moved.connect(self.words_changed)
+        flow.run.ended.connect(self.words_changed)
         relettered = self._bridge.settings_changed.connect(
             lambda settings: actions.use_letters(on=settings.letters)
         )

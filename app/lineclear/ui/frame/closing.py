@@ -61,6 +61,11 @@ class Closing(QObject):
         else:
             self._said(self.end, self._end, told=self.told_end)
 
+    def look(self) -> None:
+        """What would be lost is something else now: say what is, where it is said."""
+        if not self.end.isHidden():
+            self.end.label.setText(self._closes())
+
     def _closes(self) -> str:
         lost = self._loss()
         return f"{CLOSES_WITH} {lost}" if lost else CLOSES

@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import QObject, Signal
+
 from lineclear.language import _, counted
 from lineclear.ui.burst.opening import Together
 from lineclear.ui.deciding.flow import DecisionFlow
 
 
-class Leaving:
-    """Says it once before it is lost; of a word given since it says it again."""
+class Leaving(QObject):
+    """Says it once before it is lost; of a word given since it says it again.
+
+    Signals:
+        changed: what would be lost now may be something else than before.
+    """
+
+    changed = Signal()
 
     def __init__(self, flow: DecisionFlow, together: Together, say: Callable[[str], None]) -> None:
         """SAY is for where no call is in view, above whose buttons it would be said."""
+        super().__init__(flow)
         self._flow = flow
         self._together = together
         self._say = say
         self._told: frozenset[object] = frozenset()
         self._unwritten = 0
+        for words in (flow.holding.changed, flow.standing.changed, together.words_changed):
+            words.connect(self.changed)
+
+    def say(self, told: str) -> None:
+        """Say something for a moment: above the call's buttons, else where the totals stand."""
+        (self._say if self._flow.view.row is None else self._flow.hint)(told)
 
     def told(self) -> str:
         """What would be lost now, "" for nothing; from now on that counts as said."""
@@ -63,6 +78,5 @@ class Leaving:
             parts.insert(1, again)
         else:
             parts.append(_("Quit again to close the window."))
-        say = self._say if self._flow.view.row is None else self._flow.hint
-        say(" ".join(parts))
+        self.say(" ".join(parts))
         return True

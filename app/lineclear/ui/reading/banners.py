@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level, level_of
-from lineclear.core.errors import AlreadyDecided, LineclearError, NotConfirmed
+from lineclear.core.errors import AlreadyDecided, LineclearError
 from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING
 from lineclear.core.inbox.rows import Row
@@ -84,9 +84,6 @@ def warning_notices(
 
 def failure_notice(why: LineclearError) -> Notice:
     """What did not happen, and why."""
-    if isinstance(why, NotConfirmed):
-        text = _("Not confirmed: {sentence} Not decided; try again.").format(sentence=why.sentence)
-        return Notice("stop", text, name="failed")
     tone = "care" if isinstance(why, AlreadyDecided) else "stop"
     return Notice(tone, why.sentence, name="failed")
 
