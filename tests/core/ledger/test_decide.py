@@ -310,9 +310,8 @@ def test_taking_back_holds_the_start_slot_and_closes_the_call(store, desk, verdi
 def test_who_comes_later_hears_that_an_approval_was_taken_back(store, desk, by, said):
     shown = asked(store)
     say(desk, shown, "approve")
-    if by is None:
-        by = this_person(shown.block.agent)
-    take_back(desk, shown, by)
+    assert shown.block is not None
+    take_back(desk, shown, this_person(shown.block.agent) if by is None else by)
     with pytest.raises(AlreadyDecided) as caught:
         say(desk, shown, "modify", arguments={"customer": "z", "amount": 9})
     assert said in caught.value.sentence

@@ -183,6 +183,69 @@ def test_the_notification_goes_when_nothing_of_it_waits_any_more(operator):
     assert operator.told[2:] == []
 
 
+def test_a_count_is_corrected_without_a_bell_once_some_of_it_is_over(operator):
+    operator.arrive(of("ci", 1), of("ci", 2), of("ops", 3))
+    operator.wait(BURST_S)
+    operator.change(of("ci", 1, state=State.DENIED))
+    operator.wait(0.5)
+    operator.change(of("ci", 2, state=State.DENIED))
+    operator.wait(BURST_S)
+    assert operator.told[1:] == [Alert("1 call waits", "ops 1 \u00b7 oldest 3 min", corrects=True)]
+    operator.wait(600)
+    assert len(operator.told) == 2
+    operator.change(of("ops", 3, state=State.DENIED))
+    assert operator.told[2:] == [None]
+
+
+def test_an_urgent_word_goes_with_what_it_named_though_others_wait(operator):
+    operator.arrive(of("ci", 1), of("hang", 2, state=State.UNCERTAIN))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert(
+        "1 call may have run", "hang 1 \u00b7 1 call waits", urgent=True
+    )
+    operator.change(of("hang", 2, state=State.DONE, outcome="resolved", closed=True))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert("1 call waits", "ci 1 \u00b7 oldest 1 min", corrects=True)
+    assert operator.alerts.review() == row_id(1)
+
+
+def test_a_red_warning_that_went_is_said_no_more(operator):
+    operator.arrive(*(of("ci", number, warnings=("twin",)) for number in (1, 2)))
+    operator.wait(BURST_S)
+    assert operator.last().body.startswith("2 with a red warning")
+    operator.change(of("ci", 1, state=State.DENIED), of("ci", 2))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert("1 call waits", "ci 1 \u00b7 oldest 2 min", corrects=True)
+
+
+def test_what_is_still_urgent_stays_so_with_its_true_number(operator):
+    operator.arrive(*(of("hang", number, state=State.UNCERTAIN) for number in (1, 2)))
+    operator.wait(BURST_S)
+    operator.change(of("hang", 2, state=State.DONE, outcome="resolved", closed=True))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert("1 call may have run", "hang 1", urgent=True, corrects=True)
+
+
+def test_a_call_that_came_meanwhile_is_counted_and_told_in_its_time(operator):
+    operator.arrive(of("ci", 1), of("ci", 2))
+    operator.wait(BURST_S)
+    operator.arrive(of("ops", 3))
+    operator.change(of("ci", 1, state=State.DENIED))
+    operator.wait(BURST_S)
+    assert (operator.last().title, operator.last().corrects) == ("2 calls wait", True)
+    operator.wait(APART_S)
+    assert (operator.last().title, operator.last().corrects) == ("2 calls wait", False)
+
+
+def test_what_was_closed_by_hand_is_not_shown_again_to_be_corrected(operator):
+    operator.arrive(of("ci", 1), of("ci", 2))
+    operator.wait(BURST_S)
+    operator.alerts.closed()
+    operator.change(of("ci", 1, state=State.DENIED))
+    operator.wait(600)
+    assert len(operator.told) == 1
+
+
 def test_a_call_that_was_decided_in_time_is_never_told(operator):
     operator.arrive(of("ci", 1))
     operator.wait(BURST_S / 2)
@@ -239,7 +302,8 @@ def test_again_once_when_a_call_may_have_run(operator):
     assert operator.alerts.review() == row_id(1)
     operator.change(of("ci", 1, state=State.UNCERTAIN, warnings=("first_time",)))
     operator.wait(600)
-    assert len(operator.told) == 2
+    # The second only says that one call waits no more.
+    assert [alert.corrects for alert in operator.told if alert] == [False, True, False]
 
 
 def test_a_call_that_may_have_run_is_told_when_nothing_waits(operator):

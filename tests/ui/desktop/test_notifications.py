@@ -114,6 +114,18 @@ async def test_a_newer_one_takes_the_place_of_what_stands(service, told, until):
         assert (first["timeout"], second["timeout"]) == (-1, 0)
 
 
+async def test_a_correction_takes_the_place_without_a_bell_or_a_pop_up(service, told, until):
+    async with told:
+        told.notifications.show(Alert("1 call may have run", "", urgent=True))
+        await until(service.shown)
+        told.notifications.show(Alert("1 call waits", "", corrects=True))
+        await until(lambda: len(service.shown()) == 2)
+        first, second = service.shown()
+        assert (second["replaces"], second["timeout"]) == (first["id"], -1)
+        assert (first["hints"]["urgency"], first["hints"]["suppress-sound"]) == (1, False)
+        assert (second["hints"]["urgency"], second["hints"]["suppress-sound"]) == (0, True)
+
+
 async def test_of_many_at_once_only_the_newest_is_shown(service, told, until):
     async with told:
         for number in range(100):

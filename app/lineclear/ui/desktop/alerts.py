@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum, auto
 from itertools import islice
@@ -45,6 +45,8 @@ class Alert:
     body: str
     urgent: bool = False
     """It stays on the screen until somebody looks."""
+    corrects: bool = False
+    """It only makes true what stands, since something of that is over: no bell, no new pop-up."""
 
 
 class Alerts:
@@ -86,6 +88,10 @@ class Alerts:
         self._told: dict[Cause, dict[str, None]] = {cause: {} for cause in Cause}
         self._about: set[str] = set()
         """The calls of the last notification that are still open."""
+        self._named: dict[Cause, set[str]] = {cause: set() for cause in Cause}
+        """Those of them that it named apart from all that wait."""
+        self._untrue: float | None = None
+        """Since when it says more than what is still so."""
         self.standing = False
         """A notification was told, and neither closed nor withdrawn since."""
         self._causes: frozenset[Cause] = frozenset()
@@ -127,6 +133,9 @@ class Alerts:
         self._happened(row.id, Cause.NEW)
         if offers.stop_codes(row):
             self._happened(row.id, Cause.STOP)
+        elif row.id in self._named[Cause.STOP]:
+            self._named[Cause.STOP].discard(row.id)
+            self._untrue = self._clock() if self._untrue is None else self._untrue
         if row.expires_at is not None and (before is None or before.expires_at != row.expires_at):
             heapq.heappush(self._ends, (row.expires_at, row.id))
 
@@ -145,7 +154,16 @@ class Alerts:
         if self._open.pop(row_id, None) is not None:
             for news in self._news.values():
                 news.pop(row_id, None)
+            self._outdate(row_id)
+
+    def _outdate(self, row_id: str) -> None:
+        """What stands does not say it of this call any more."""
+        if row_id in self._about:
             self._about.discard(row_id)
+            for named in self._named.values():
+                named.discard(row_id)
+            if self._untrue is None:
+                self._untrue = self._clock()
 
     # --- What the operator does -----------------------------------------------------------------
 
@@ -211,6 +229,8 @@ class Alerts:
         if self._since is not None:
             held = self._silenced() or self._quiet()
             waits.append(LOOK_S if held else max(self._opens() - self._clock(), 0.0))
+        if self.standing and self._untrue is not None:
+            waits.append(max(self._untrue + BURST_S - self._clock(), 0.0))
         return min(waits, default=None)
 
     def step(self) -> None:
@@ -224,13 +244,16 @@ class Alerts:
         if self._silent_until is not None and not self._silenced():
             self._silent_until = None
             self._remind()
+        if self._may_tell():
+            if any(self._news.values()):
+                self._tell_now()
+            self._know()
+        self._correct()
+
+    def _may_tell(self) -> bool:
         if self._since is None or self._quiet() or self._clock() < self._opens():
-            return
-        if self._silenced() and not self._news[Cause.EXPIRES]:
-            return
-        if any(self._news.values()):
-            self._tell_now()
-        self._know()
+            return False
+        return not self._silenced() or bool(self._news[Cause.EXPIRES])
 
     def _silenced(self) -> bool:
         return self._silent_until is not None and self._clock() < self._silent_until
@@ -266,21 +289,39 @@ class Alerts:
 
     def _tell_now(self) -> None:
         rows = list(self._waiting())
-        uncertain = self._rows(Cause.MAY_HAVE_RUN)
+        uncertain = self._rows(self._news[Cause.MAY_HAVE_RUN])
         if not rows and not uncertain:
             return
         self._causes = frozenset(cause for cause, news in self._news.items() if news)
+        self._named = {cause: set(news) for cause, news in self._news.items()}
         self._about = {row.id for row in (*rows, *uncertain)}
         self._last = self._clock()
-        self.standing = True
-        self._tell(self._alert(rows, uncertain))
+        self.standing, self._untrue = True, None
+        self._tell(self._alert(rows, self._news))
 
-    def _rows(self, cause: Cause) -> list[Row]:
-        return [self._open[row_id] for row_id in self._news[cause] if row_id in self._open]
+    def _correct(self) -> None:
+        """Let what stands say only what is still so, once what is over has come to a rest."""
+        untrue = self._untrue
+        if not self.standing or untrue is None or self._clock() < untrue + BURST_S:
+            return
+        self._untrue = None
+        rows = list(self._waiting())
+        if not rows and not self._rows(self._named[Cause.MAY_HAVE_RUN]):
+            # What else was told of is put off.
+            self._take_down()
+            return
+        self._causes = frozenset(cause for cause in self._causes if self._named[cause])
+        self._about.update(row.id for row in rows)
+        self._tell(replace(self._alert(rows, self._named), corrects=True))
 
-    def _alert(self, rows: list[Row], uncertain: list[Row]) -> Alert:
+    def _rows(self, ids: Iterable[str]) -> list[Row]:
+        return [self._open[row_id] for row_id in ids if row_id in self._open]
+
+    def _alert(self, rows: list[Row], apart: Mapping[Cause, Iterable[str]]) -> Alert:
+        """Say how many wait, and of the calls APART what they are told of for."""
         now = self._now()
-        ending, flagged = self._rows(Cause.EXPIRES), self._rows(Cause.STOP)
+        uncertain = self._rows(apart[Cause.MAY_HAVE_RUN])
+        ending, flagged = self._rows(apart[Cause.EXPIRES]), self._rows(apart[Cause.STOP])
         parts: list[tuple[str, str]] = []
         if uncertain:
             parts.append((alert_words.may_have_run(len(uncertain)), alert_words.agents(uncertain)))

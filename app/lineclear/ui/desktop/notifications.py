@@ -32,6 +32,8 @@ ACTIONS: Final = (
     *(LATER, _("Later (15 min)")),
 )
 _NO_MARKUP: Final = {ord(mark): f"\u27e6U+{ord(mark):04X}\u27e7" for mark in "<>&"}
+_LOW: Final = 0
+"""Services list it without a pop-up of its own."""
 _NORMAL: Final = 1
 _OF_THE_DESKTOP: Final = -1
 _UNTIL_CLOSED: Final = 0
@@ -99,7 +101,9 @@ class DesktopNotifications:
     def _give_up(self) -> None:
         if self._wanted is not None and self._wanted is not self._unable:
             self._unable = self._wanted
-            self._unshown(self._wanted)
+            if not self._wanted.corrects:
+                # A message at the tray cannot be corrected: it would be another one.
+                self._unshown(self._wanted)
 
     # --- The service ----------------------------------------------------------------------------
 
@@ -165,9 +169,11 @@ class DesktopNotifications:
             hints = {
                 "desktop-entry": Variant("s", "lineclear"),
                 "category": Variant("s", "x-lineclear.call"),
-                "urgency": Variant("y", _NORMAL),
+                "urgency": Variant("y", _LOW if alert.corrects else _NORMAL),
                 # Replacing what still stands is an update, no second bell.
-                "suppress-sound": Variant("b", bool(self._id) and not alert.urgent),
+                "suppress-sound": Variant(
+                    "b", alert.corrects or (bool(self._id) and not alert.urgent)
+                ),
             }
             (shown,) = await bus.call(
                 *(NAME, _PATH, NAME, "Notify", "susssasa{sv}i", "Lineclear", self._id),
