@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from pictures.set import Scene, Set, until
 
@@ -29,4 +33,28 @@ async def wide(on: Set) -> None:
     await on.choose("refund")
 
 
-TROUBLES: dict[str, Scene] = {"missing": missing, "folded": folded, "wide": wide}
+async def leaving(on: Set) -> None:
+    """Quitting with a word that is not written yet, and a denial that rests meanwhile."""
+    await on.choose("refund")
+    on.do("deny")
+    editor = on.window.pane.editor
+    editor.text.setPlainText("Wrong customer.")
+    editor.lasting.setChecked(True)
+    on.do("submit")
+    await until(on.window.flow.standing.listed)
+    bridge = on.window._bridge  # noqa: SLF001
+    bridge.settings = bridge.settings.model_copy(update={"hold_s": 60})
+    await on.choose("bash")
+    await until(lambda: on.window.flow.arming.readiness(Act.APPROVE).ready)
+    QTest.mouseClick(on.window.pane.bar.approve, Qt.MouseButton.LeftButton)
+    await until(on.window.flow.holding.open_words)
+    on.window.quit()
+    await asyncio.sleep(0.3)
+
+
+TROUBLES: dict[str, Scene] = {
+    "missing": missing,
+    "folded": folded,
+    "wide": wide,
+    "leaving": leaving,
+}
