@@ -205,12 +205,17 @@ def _find_first(options: argparse.Namespace, token: str) -> tuple[bool, FirstWin
     if not single_instance.POSSIBLE:
         return False, None
     sources = [absolute(source) for source in options.source]
+    first: FirstWindow | None = None
     try:
-        first = single_instance.first_window(
-            single_instance.place(home(), sources, os.environ), token
-        )
+        at = single_instance.place(home(), sources, os.environ)
+        try:
+            first = single_instance.first_window(at, token)
+        except (single_instance.Refused, OSError):
+            # It tries again, as long as the window is open.
+            first = FirstWindow(at)
+            raise
     except (single_instance.Refused, OSError) as why:
         # The ledger is safe with two windows; a person without one is not served.
         log.warning("a second start will open a second window: %s", why)
-        return False, None
+        return False, first
     return first is None, first

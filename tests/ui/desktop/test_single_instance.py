@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 
 from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import (
@@ -148,7 +149,7 @@ def test_a_request_raises_with_its_token(first, at, qtbot):
         request("\x00"),
         request()[:-2] + b', "token": "again"}\n',
         b'{"v": 1, "ask": "raise", "token": 7}\n',
-        b'{"v": true, "ask": "raise"}\n',
+        b'{"v": true, "ask": "raise", "token": ""}\n',
         b"\xff\xfe\n",
         b"x" * 5000,
         request() + request(),
@@ -186,18 +187,50 @@ def test_who_connects_and_says_nothing_is_shown_out(first, at, qtbot, monkeypatc
         assert guest.recv(1) == b""
 
 
+def come(at: Path, guests: int) -> list[socket.socket]:
+    """Let so many connect, one after the other, and say nothing."""
+    silent = [socket.socket(socket.AF_UNIX) for _ in range(guests)]
+    for guest in silent:
+        guest.settimeout(5)
+        guest.connect(str(at))
+        QCoreApplication.processEvents()
+    return silent
+
+
 def test_only_so_many_are_let_in_at_once(first, at, qtbot):
-    guests = [socket.socket(socket.AF_UNIX) for _ in range(single_instance.MAX_GUESTS + 1)]
+    guests = come(at, single_instance.MAX_GUESTS + 1)
     try:
-        for guest in guests:
-            guest.settimeout(5)
-            guest.connect(str(at))
-            qtbot.waitUntil(lambda: True)
         qtbot.waitUntil(lambda: len(first._guests) == single_instance.MAX_GUESTS)
-        assert guests[-1].recv(1) == b""
+        assert guests[0].recv(1) == b""
     finally:
         for guest in guests:
             guest.close()
+
+
+def test_who_says_nothing_keeps_nobody_out(first, at, qtbot):
+    guests = come(at, 20)
+    try:
+        with qtbot.waitSignal(first.raise_wanted, timeout=3000) as raised:
+            answers = asked(at, request("late"))
+        assert raised.args == ["late"]
+        qtbot.waitUntil(lambda: answers == [ANSWER])
+    finally:
+        for guest in guests:
+            guest.close()
+
+
+def test_who_asked_is_heard_before_others_take_the_room(first, at, qtbot):
+    asking = socket.socket(socket.AF_UNIX)
+    asking.connect(str(at))
+    asking.sendall(request("early"))
+    guests = [socket.socket(socket.AF_UNIX) for _ in range(single_instance.MAX_GUESTS)]
+    for guest in guests:
+        guest.connect(str(at))
+    with qtbot.waitSignal(first.raise_wanted, timeout=3000) as raised:
+        pass
+    assert raised.args == ["early"]
+    for guest in (asking, *guests):
+        guest.close()
 
 
 # --- First and second -------------------------------------------------------------------------
@@ -285,6 +318,87 @@ def test_a_window_that_closes_leaves_another_ones_socket(at, qapp):
     assert at.is_socket()
     newer.close()
     assert not at.exists()
+
+
+# --- Again ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def displaced(at: Path, qapp, monkeypatch) -> Iterator[FirstWindow]:
+    """The window of this process, in the place of which another process listens."""
+    monkeypatch.setattr(single_instance, "LOOK_S", 0.05)
+    window = FirstWindow(at)
+    window.listen()
+    yield window
+    window.close()
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_a_window_listens_again_when_the_one_in_its_place_is_over(displaced, at, qtbot, end):
+    at.unlink()
+    with started(at) as other:
+        assert line(other) in {"first", "raised"}
+        other.send_signal(end)
+        other.wait()
+    qtbot.waitUntil(displaced._listens)
+    with qtbot.waitSignal(displaced.raise_wanted, timeout=5000) as raised:
+        asked(at, request("again"))
+    assert raised.args == ["again"]
+
+
+def test_a_window_leaves_the_socket_to_another_one_that_lives(displaced, at, qtbot):
+    newer = FirstWindow(at)
+    newer.listen()
+    found = at.stat().st_ino
+    displaced._look()
+    newer._look()
+    assert at.stat().st_ino == found
+    assert not displaced._listens()
+    newer.close()
+    qtbot.waitUntil(displaced._listens)
+
+
+def test_a_window_listens_again_when_its_socket_is_removed(displaced, at, qtbot):
+    at.unlink()
+    qtbot.waitUntil(at.is_socket)
+    assert at.stat().st_mode & 0o777 == 0o600
+    displaced.close()
+    assert not at.exists()
+    assert not displaced._looks.isActive()
+
+
+def test_a_window_that_could_not_listen_does_once_it_can(at, qapp, qtbot, monkeypatch):
+    monkeypatch.setattr(single_instance, "LOOK_S", 0.05)
+    at.write_text("mine")
+    with pytest.raises(Refused):
+        first_window(at, "")
+    window = FirstWindow(at)
+    window._look()
+    assert at.read_text() == "mine"
+    at.unlink()
+    qtbot.waitUntil(window._listens)
+    window.close()
+    assert not at.exists()
+
+
+def test_a_window_that_is_busy_is_not_taken_for_dead(holder, at):
+    holder.send_signal(signal.SIGSTOP)
+    guests = []
+    while True:
+        guest = socket.socket(socket.AF_UNIX)
+        guest.setblocking(False)
+        try:
+            guest.connect(str(at))
+        except BlockingIOError:
+            guest.close()
+            break
+        guests.append(guest)
+    going_on = threading.Timer(0.3, holder.send_signal, [signal.SIGCONT])
+    going_on.start()
+    assert raise_first(at, "tok")
+    going_on.join()
+    for guest in guests:
+        guest.close()
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "symlink"])

@@ -2,6 +2,7 @@
 
 All that the socket takes is one line, `{"v":1,"ask":"raise","token":"..."}`, and all that it
 answers is `{"v":1,"raised":true}`. The token is the desktop's activation token, or empty.
+A window whose socket went, or was taken by one that is over by now, listens again by itself.
 Where there are no such sockets (Windows) every start opens a window.
 """
 
@@ -35,6 +36,10 @@ ANSWER_S = 5.0
 """A first window that has not answered after this long does not count."""
 TURN_S = 2.0
 """How long a start waits for another one that is looking at the same moment."""
+LOOK_S = 1.0
+"""How often a window looks whether its socket is still there."""
+_BUSY_S = 0.02
+"""How soon a start knocks again where more wait already than the system lets wait."""
 MAX_LINE: Final = 1_024
 MAX_GUESTS: Final = 8
 MAX_PATH: Final = 100
@@ -101,26 +106,63 @@ def raise_first(at: Path, token: str) -> bool:
 
     Raises Refused when what stands there is not this person's socket.
     """
+    if not _stands(at):
+        return False
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.settimeout(ANSWER_S)
+        try:
+            if not _connect(asking, at):
+                # Its window died and left it.
+                return False
+            if not _is_ours(asking):
+                raise Refused(f"another user listens at {at}")
+            return _answer(asking, {"v": 1, "ask": "raise", "token": valid_token(token)}) == ANSWER
+        except OSError:
+            log.warning("the window that is open already does not answer; here is another")
+            return False
+
+
+def _stands(at: Path) -> bool:
+    """Whether a socket of this user is there; raises Refused for anything else."""
     try:
         found = at.lstat()
     except FileNotFoundError:
         return False
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
         raise Refused(f"{at} is not this user's socket")
-    with socket.socket(socket.AF_UNIX) as asking:
-        asking.settimeout(ANSWER_S)
+    return True
+
+
+def _connect(asking: socket.socket, at: Path) -> bool:
+    """Reach who listens; False: nobody does. Raises OSError where it is too busy for `ANSWER_S`."""
+    end = time.monotonic() + ANSWER_S
+    while True:
         try:
             asking.connect(str(at))
+        except BlockingIOError:
+            # Others wait to be let in, so somebody listens.
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_BUSY_S)
         except OSError:
-            # Its window died and left it.
             return False
-        if not _is_ours(asking):
-            raise Refused(f"another user listens at {at}")
+        else:
+            return True
+
+
+def _is_taken(at: Path) -> bool:
+    """Whether a window listens there, however busy; raises Refused as `raise_first` does."""
+    if not _stands(at):
+        return False
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.setblocking(False)
         try:
-            return _answer(asking, {"v": 1, "ask": "raise", "token": valid_token(token)}) == ANSWER
+            asking.connect(str(at))
+        except BlockingIOError:
+            return True
         except OSError:
-            log.warning("the window that is open already does not answer; here is another")
             return False
+    return True
 
 
 def _answer(asking: socket.socket, question: dict[str, str | int]) -> bytes:
@@ -149,45 +191,89 @@ class FirstWindow(QObject):
     def __init__(self, at: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._at = at
+        # The oldest first.
         self._guests: dict[socket.socket, tuple[QSocketNotifier, bytes]] = {}
-        self._door = socket.socket(socket.AF_UNIX)
-        self._door.setblocking(False)
-        self._inode = 0
+        self._door: socket.socket | None = None
+        self._identity = (0, 0)
         self._bell: QSocketNotifier | None = None
+        self._looks = QTimer(self)
+        self._looks.setInterval(int(LOOK_S * 1000))
+        self._looks.timeout.connect(self._look)
+        self._looks.start()
 
     def listen(self) -> None:
         """Begin to listen, in the place of a window that died. Raises OSError."""
+        self._shut()
         self._at.unlink(missing_ok=True)
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.setblocking(False)
         self._door.bind(str(self._at))
         # Nobody can connect before it listens, and then only this user.
         self._at.chmod(0o600)
-        self._inode = self._at.stat().st_ino
+        self._identity = self._found()
         self._door.listen(MAX_GUESTS)
         self._bell = QSocketNotifier(self._door.fileno(), QSocketNotifier.Type.Read, self)
         self._bell.activated.connect(self._guests_came)
 
     def close(self) -> None:
         """Listen no more, and leave nothing there."""
-        if self._bell is not None:
-            self._bell.setEnabled(False)
-        self._door.close()
-        for guest in tuple(self._guests):
-            self._part(guest)
+        self._looks.stop()
         with contextlib.suppress(OSError):
             # Unless another window, to which this one seemed dead, has taken the place.
-            if self._at.stat().st_ino == self._inode:
+            if self._listens():
                 self._at.unlink()
+        self._shut()
+        for guest in tuple(self._guests):
+            self._part(guest)
+
+    def _shut(self) -> None:
+        if self._bell is not None:
+            self._bell.setEnabled(False)
+            self._bell.deleteLater()
+            self._bell = None
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+
+    def _found(self) -> tuple[int, int]:
+        """Name what stands in the socket's place; raises OSError where nothing does."""
+        found = self._at.lstat()
+        return found.st_dev, found.st_ino
+
+    def _listens(self) -> bool:
+        """Whether what stands there is this window's: no other can have its number meanwhile."""
+        try:
+            return self._bell is not None and self._found() == self._identity
+        except OSError:
+            return False
+
+    def _look(self) -> None:
+        """Listen again where nobody does: else every later start would open one more window."""
+        if self._listens():
+            return
+        try:
+            with _turn(self._at, 0.0) as ours:
+                if ours and not _is_taken(self._at):
+                    self.listen()
+                    log.info("the window's socket was gone; it listens again")
+        except (Refused, OSError) as why:
+            log.debug("the window cannot listen yet: %s", why)
 
     def _guests_came(self) -> None:
-        while True:
+        while self._door is not None:
             try:
                 guest, _ = self._door.accept()
             except OSError:
                 return
-            if len(self._guests) >= MAX_GUESTS or not _is_ours(guest):
+            if not _is_ours(guest):
                 log.info("a connection to the window's socket was refused")
                 guest.close()
                 continue
+            if len(self._guests) >= MAX_GUESTS:
+                # Who has said nothing for longest does not keep out who has something to say.
+                oldest = next(iter(self._guests))
+                self._read(oldest)
+                self._part(oldest)
             guest.setblocking(False)
             bell = QSocketNotifier(guest.fileno(), QSocketNotifier.Type.Read, self)
             bell.activated.connect(partial(self._read, guest))
@@ -202,6 +288,8 @@ class FirstWindow(QObject):
             guest.close()
 
     def _read(self, guest: socket.socket, *_: object) -> None:
+        if guest not in self._guests:
+            return
         bell, before = self._guests[guest]
         try:
             more = guest.recv(MAX_LINE + 1)
@@ -214,7 +302,9 @@ class FirstWindow(QObject):
         if more and not line.endswith(b"\n") and len(line) <= MAX_LINE:
             return
         token = asked_token(line)
-        if token is None:
+        if not line:
+            log.debug("somebody looked whether the window listens")
+        elif token is None:
             log.info("the window's socket takes only a request to raise the window")
         else:
             with contextlib.suppress(OSError):
@@ -232,27 +322,35 @@ def asked_token(line: bytes) -> str | None:
         asked = jsontext.parse(line)
     except Unreadable:
         return None
-    if set(asked) != {"v", "ask", "token"} or asked["v"] != 1 or asked["ask"] != "raise":
+    if set(asked) != {"v", "ask", "token"} or asked["v"] is True:
+        return None
+    if asked["v"] != 1 or asked["ask"] != "raise":
         return None
     token = asked["token"]
     return token if isinstance(token, str) and token == valid_token(token) else None
 
 
 @contextlib.contextmanager
-def _turn(at: Path) -> Iterator[None]:
-    """Let starts at the same moment look one after the other; after `TURN_S` all the same."""
+def _turn(at: Path, seconds: float) -> Iterator[bool]:
+    """Let those who look at the same moment do so one after the other; True: it is our turn.
+
+    False after SECONDS.
+    """
     import fcntl  # noqa: PLC0415  # Not on Windows, where nobody comes here.
 
     descriptor = os.open(f"{at}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    end = time.monotonic() + TURN_S
+    end = time.monotonic() + seconds
+    ours = False
     try:
-        while time.monotonic() < end:
+        while not ours:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
+                ours = True
             except BlockingIOError:
+                if time.monotonic() >= end:
+                    break
                 time.sleep(0.01)
-        yield
+        yield ours
     finally:
         os.close(descriptor)
 
@@ -262,7 +360,8 @@ def first_window(at: Path, token: str) -> FirstWindow | None:
 
     Raises Refused, and OSError when nothing can listen there.
     """
-    with _turn(at):
+    with _turn(at, TURN_S):
+        # After that time all the same: a person is to have a window.
         if raise_first(at, token):
             return None
         first = FirstWindow(at)
