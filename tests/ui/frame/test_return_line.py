@@ -5,9 +5,17 @@ from datetime import UTC, datetime, timedelta
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.endings import commit_ending
 from lineclear.core.ledger.state import State
+from lineclear.core.ledger.store import Store
 from lineclear.ui.frame.return_line import ReturnLine
 from tests.ui.sample import NOW, a_row, ask_for, row_id
+
+
+def came(number: int, **more: object) -> Row:
+    """A call that was asked after NOW."""
+    return a_row(number, asked_at=NOW + timedelta(minutes=1), **more)
 
 
 class Scene:
@@ -40,14 +48,14 @@ class Scene:
 def test_the_line_stands_there_before_the_operator_is_back(qapp):
     scene = Scene()
     scene.go()
-    scene.line.take(Diff(added=(a_row(1), a_row(2))))
+    scene.line.take(Diff(added=(came(1), came(2))))
     scene.passes(4)
     assert scene.shown() == ""
     scene.passes(2)
     expected = f"Since {NOW.astimezone():%H:%M}: 2 new."
     assert scene.shown() == expected
     scene.there = True
-    scene.line.take(Diff(added=(a_row(3),)))
+    scene.line.take(Diff(added=(came(3),)))
     scene.passes(1)
     assert scene.shown() == expected
     scene.press("returnShow")
@@ -58,17 +66,46 @@ def test_the_line_stands_there_before_the_operator_is_back(qapp):
 def test_what_may_have_run_is_shown_first(qapp):
     scene = Scene()
     scene.go()
-    scene.line.take(Diff(added=(a_row(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
+    scene.line.take(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
     scene.passes(6)
     assert scene.shown().endswith(": 1 new, 1 may have run.")
     scene.press("returnShow")
     assert scene.wanted == [(row_id(5), True)]
 
 
+def test_the_line_tells_only_what_is_still_so(qapp):
+    scene = Scene()
+    scene.go()
+    scene.line.take(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
+    scene.passes(6)
+    settled = a_row(5, state=State.DONE, outcome="resolved", closed=True)
+    scene.line.take(Diff(changed=(settled,)))
+    since = f"Since {NOW.astimezone():%H:%M}:"
+    assert scene.shown() == f"{since} 1 new."
+    scene.there = True
+    scene.line.look()
+    scene.line.take(Diff(changed=(came(1, state=State.DENIED),)))
+    # It stays where it is: without it all below would move under the pointer.
+    assert scene.shown() == f"{since} all of it is settled."
+    scene.press("returnShow")
+    assert scene.wanted == []
+    assert scene.shown() == ""
+
+
+def test_a_line_of_which_nothing_is_left_goes_while_nobody_is_there(qapp):
+    scene = Scene()
+    scene.go()
+    scene.line.take(Diff(added=(came(1),)))
+    scene.passes(6)
+    scene.line.take(Diff(removed=(row_id(1),)))
+    scene.passes(1)
+    assert scene.shown() == ""
+
+
 def test_a_line_that_was_read_does_not_come_back(qapp):
     scene = Scene()
     scene.go()
-    scene.line.take(Diff(added=(a_row(1),)))
+    scene.line.take(Diff(added=(came(1),)))
     scene.passes(6)
     scene.there = True
     scene.line.look()
@@ -77,6 +114,25 @@ def test_a_line_that_was_read_does_not_come_back(qapp):
     scene.passes(60)
     assert scene.shown() == ""
     assert scene.wanted == []
+
+
+async def test_show_finds_a_call_that_has_expired_where_it_is_listed(inbox, source, until):
+    await until(lambda: inbox.overview.complete, "the first scan")
+    returning = inbox.returning
+    then = datetime.now(UTC)
+    returning._attended = lambda: False
+    returning.look()
+    shown = ask_for(source).shown
+    await until(lambda: inbox.model.row(shown.aid), "the row")
+    with Store.open(shown.store) as store:
+        assert commit_ending(store, shown, "expired", "agent")
+    await until(lambda: inbox.model.row(shown.aid).state is State.EXPIRED, "its end")
+    returning._now = lambda: then + timedelta(minutes=6)
+    returning.look()
+    assert returning.strip.label.text().endswith(": 1 expired.")
+    returning._attended = lambda: True
+    returning.strip.findChild(QPushButton, "returnShow").click()
+    await until(lambda: inbox.flow.current == shown.aid, "the call in the pane")
 
 
 async def test_show_brings_the_first_call_that_came_into_the_pane(inbox, source, until):

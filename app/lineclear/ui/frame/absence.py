@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Final
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
@@ -13,73 +15,133 @@ from lineclear.ui import words
 
 LONG = timedelta(minutes=5)
 """Who was away for less needs no line."""
+SLACK: Final = timedelta(seconds=10)
+"""What was so short before somebody left was perhaps not seen by them yet."""
+_NO_CLOCK: Final = 1971
+"""A time of before this year is none."""
 
 
 @dataclass(slots=True)
 class Absence:
-    """Counts calls that came, expired or may have run since the operator was last there."""
+    """Gathers what came, expired or may have run since the operator was last there, and is so yet.
+
+    Calls of a folder that is only now watched, or that comes back, are as old as they say.
+    """
 
     since: datetime | None = None
     """When the operator left; None while they are there."""
     _new: dict[str, None] = field(default_factory=dict)
-    _expired: set[str] = field(default_factory=set)
-    _may_have_run: set[str] = field(default_factory=set)
+    _expired: dict[str, None] = field(default_factory=dict)
+    _may_have_run: dict[str, None] = field(default_factory=dict)
+    _known: set[str] = field(default_factory=set)
+    """Calls that may have run and did before the operator left."""
 
     def left(self, now: datetime) -> None:
         """The operator went away; told again, the first time counts."""
         if self.since is None:
             self.since = now
-            self._new.clear()
-            self._expired.clear()
-            self._may_have_run.clear()
+            for kind in (self._new, self._expired, self._may_have_run):
+                kind.clear()
 
     def take(self, diff: Diff) -> None:
-        """Take in what happens; while somebody is there, nothing of it is kept."""
+        """Take in what happens; while somebody is there, they see for themselves."""
+        for row in (*diff.added, *diff.changed):
+            if row.state is not State.UNCERTAIN:
+                self._known.discard(row.id)
+            elif self.since is None:
+                self._known.add(row.id)
         if self.since is None:
             return
         for row in diff.added:
-            if row.state is State.PENDING:
+            if row.state is State.PENDING and not _is_before(_asked(row), self.since):
                 self._new[row.id] = None
-            self._note(row)
-        for row in diff.changed:
-            self._note(row)
+        for row in (*diff.added, *diff.changed):
+            self._note(row, self.since)
+        for row_id in diff.removed:
+            for kind in (self._new, self._expired, self._may_have_run):
+                kind.pop(row_id, None)
 
-    def _note(self, row: Row) -> None:
-        if row.state is State.EXPIRED or row.outcome == "expired":
-            self._expired.add(row.id)
-        if row.state is State.UNCERTAIN:
-            self._may_have_run.add(row.id)
+    def _note(self, row: Row, since: datetime) -> None:
+        if row.state is not State.PENDING:
+            self._new.pop(row.id, None)
+        if not _has_expired(row):
+            self._expired.pop(row.id, None)
+        elif not _is_before(row.expires_at or row.ended_at, since):
+            self._expired[row.id] = None
+        if row.state is not State.UNCERTAIN:
+            self._may_have_run.pop(row.id, None)
+        elif row.id not in self._known:
+            self._may_have_run[row.id] = None
 
     def returned(self) -> None:
         """The operator is back: from now on they see for themselves."""
-        self.since = None
+        if self.since is not None:
+            self._known.update(self._may_have_run)
+            self.since = None
 
     def told(self, now: datetime) -> Return | None:
-        """What to tell at a return, None where it was short or nothing happened."""
+        """What to tell at a return, None where it was short or nothing is left to tell."""
         if self.since is None or now - self.since < LONG:
             return None
-        parts = [
-            counted(*pair, number=number)
-            for number, pair in (
-                (len(self._new), marked_pair("{n} new", "{n} new")),
-                (len(self._expired), marked_pair("{n} expired", "{n} expired")),
-                (len(self._may_have_run), marked_pair("{n} may have run", "{n} may have run")),
-            )
-            if number
-        ]
-        if not parts:
-            return None
-        sentence = _("Since {since}: {parts}.").format(
-            since=words.clock(self.since, now), parts=", ".join(parts)
-        )
-        return Return(sentence, tuple(self._new), tuple(sorted(self._may_have_run)))
+        told = Return(self.since, tuple(self._new), tuple(self._expired), tuple(self._may_have_run))
+        return told if told.says_something else None
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
     """What is told at a return."""
 
-    sentence: str
-    new: tuple[str, ...]
-    """Ids of the calls that came, in the order of their coming."""
-    may_have_run: tuple[str, ...]
+    since: datetime
+    new: tuple[str, ...] = ()
+    """Ids of the calls that came and wait, in the order of their coming; so the others."""
+    expired: tuple[str, ...] = ()
+    may_have_run: tuple[str, ...] = ()
+
+    @property
+    def says_something(self) -> bool:
+        """Whether anything of it is still so."""
+        return bool(self.new or self.expired or self.may_have_run)
+
+    def sentence(self, now: datetime) -> str:
+        """What is still so, counted."""
+        parts = [
+            counted(*pair, number=len(ids))
+            for ids, pair in (
+                (self.new, marked_pair("{n} new", "{n} new")),
+                (self.expired, marked_pair("{n} expired", "{n} expired")),
+                (self.may_have_run, marked_pair("{n} may have run", "{n} may have run")),
+            )
+            if ids
+        ]
+        told = ", ".join(parts) if parts else _("all of it is settled")
+        return _("Since {since}: {parts}.").format(since=words.clock(self.since, now), parts=told)
+
+    def after(self, diff: Diff) -> Return:
+        """Give what of it is still so after DIFF."""
+        rows = {row.id: row for row in (*diff.added, *diff.changed)}
+        gone = frozenset(diff.removed)
+
+        def still(ids: tuple[str, ...], is_so: Callable[[Row], bool]) -> tuple[str, ...]:
+            return tuple(
+                one for one in ids if (is_so(rows[one]) if one in rows else one not in gone)
+            )
+
+        return replace(
+            self,
+            new=still(self.new, lambda row: row.state is State.PENDING),
+            expired=still(self.expired, _has_expired),
+            may_have_run=still(self.may_have_run, lambda row: row.state is State.UNCERTAIN),
+        )
+
+
+def _has_expired(row: Row) -> bool:
+    return row.state is State.EXPIRED or row.outcome == "expired"
+
+
+def _asked(row: Row) -> datetime | None:
+    return row.asked_at or row.file_time
+
+
+def _is_before(at: datetime | None, since: datetime) -> bool:
+    """Tell whether it was so before the operator left; what has no time is taken for news."""
+    return at is not None and at.year >= _NO_CLOCK and at < since - SLACK

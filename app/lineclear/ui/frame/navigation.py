@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.deciding import Origin
+from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.flow import DecisionFlow
@@ -90,6 +91,11 @@ class Navigation:
 
     def returned(self, row_id: str, ran: bool) -> None:
         """Show what came while nobody was there, from the call of which the line tells."""
+        row = self._model.row(row_id)
+        if row is not None and row.state not in (State.PENDING, State.UNCERTAIN):
+            # It has expired, and stands wherever it is listed.
+            self.find(row_id)
+            return
         self._top.filter.clear()
         self._sidebar.choose_source(None)
         self._sidebar.choose_section(Section.MAY_HAVE_RUN if ran else Section.WAITING)

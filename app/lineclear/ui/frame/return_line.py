@@ -50,8 +50,10 @@ class ReturnLine(QObject):
         self._timer.start()
 
     def take(self, diff: Diff) -> None:
-        """Take in what happens."""
+        """Take in what happens; what is told and is over is told no more."""
         self._away.take(diff)
+        if self._told is not None:
+            self._tell(self._told.after(diff))
 
     def look(self) -> None:
         """Notice who comes and goes; the line appears while nobody is there."""
@@ -60,16 +62,22 @@ class ReturnLine(QObject):
             return
         self._away.left(self._now())
         told = self._away.told(self._now())
-        if told is not None and told != self._told:
-            self._told = told
-            self.strip.label.setText(told.sentence)
+        if told is not None:
+            self._tell(told)
             self.strip.show()
+        elif self._told is not None and not self._told.says_something:
+            self._close()
+
+    def _tell(self, told: Return) -> None:
+        """Say it; under the eyes of somebody the strip stays, as it would move what is below."""
+        self._told = told
+        self.strip.label.setText(told.sentence(self._now()))
 
     def _show(self) -> None:
         told = self._told
         self._close()
         if told is not None:
-            first = (*told.may_have_run, *told.new)[:1]
+            first = (*told.may_have_run, *told.new, *told.expired)[:1]
             for row_id in first:
                 self.wanted.emit(row_id, bool(told.may_have_run))
 
