@@ -125,9 +125,14 @@ def test_a_pinned_row_stays_as_a_tombstone_until_it_is_let_go(model):
 def test_a_pinned_row_whose_file_is_gone_stays_too(model):
     add(model, a_row(1))
     model.pinned = lambda _id: True
+    assert model.index(0, 0).data() == "Waiting"
     model.apply(Diff(removed=(row_id(1),)))
     assert ids(model) == [1]
     assert model.row(row_id(1)) is None
+    assert model.index(0, 0).data() == "Gone"
+    add(model, a_row(1))
+    assert model.index(0, 0).data() == "Waiting"
+    model.apply(Diff(removed=(row_id(1),)))
     model.pinned = lambda _id: False
     model.release_tombstones()
     assert model.rowCount() == 0

@@ -168,6 +168,9 @@ class RowTable(QAbstractTableModel):
 
     def _text(self, slot: int, column: int) -> str:
         row = self._known.row_at(slot)
+        if column == Column.STATE and slot in self._gone and not row.closed:
+            # It does not wait any more, and what became of it is not known here.
+            return _("Gone")
         if column == Column.STATE and self._known.section_at(slot) is Section.SNOOZED:
             until = self._known.wakes_at(row.id)
             if until is not None:
