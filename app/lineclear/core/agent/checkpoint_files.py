@@ -98,7 +98,8 @@ class FileCheckpointHandler:
     async def kept_runs(self) -> list[tuple[int, str]]:
         """Give (nanoseconds since 1970, run id) of each run that has not completed.
 
-        Files that cannot be read are logged; where there is no other, the first raises Unreadable.
+        Files that cannot be read are logged. One that was written after all others, so that it may
+        be of the run that left a checkpoint last, raises Unreadable.
         """
         return await asyncio.to_thread(self._kept_runs)
 
@@ -169,13 +170,7 @@ class FileCheckpointHandler:
             if why.code == "absent":
                 return None
             raise
-        if found.run_id != run_id:
-            raise Unreadable(
-                "key_mismatch",
-                f"{visible_line(str(path))} holds run '{visible_line(found.run_id, 40)}', but is"
-                " named for another one.",
-                path,
-            )
+        _ensure_named_for(path, found.run_id)
         return found
 
     def _read(self, path: Path) -> AgentCheckpoint:
@@ -187,23 +182,28 @@ class FileCheckpointHandler:
 
     def _kept_runs(self) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []
-        unread: list[Unreadable] = []
+        unread: list[tuple[int, Unreadable]] = []
         for name in self._names():
             path = self.path / name
             try:
                 written = path.lstat().st_mtime_ns
-                checkpoint = self._read(path)
             except FileNotFoundError:
                 continue
+            try:
+                checkpoint = self._read(path)
+                if not _completed(checkpoint):
+                    _ensure_named_for(path, checkpoint.run_id)
+                    found.append((written, checkpoint.run_id))
             except Unreadable as why:
-                unread.append(why)
-                continue
-            if not _completed(checkpoint) and name == checkpoint_name(checkpoint.run_id):
-                found.append((written, checkpoint.run_id))
-        if unread and not found:
-            raise unread[0]
-        for refused in unread:
-            _log.warning("A checkpoint is passed over: %s", refused.sentence)
+                if why.code != "absent":
+                    unread.append((written, why))
+        if unread:
+            newest, refused = max(unread, key=lambda one: one[0])
+            if newest >= max((written for written, _ in found), default=0):
+                raise refused
+        for _, refused in unread:
+            sentence = visible_line(refused.sentence, 600)
+            _log.warning("A checkpoint is passed over. %s", sentence)
         return found
 
     def _names(self) -> list[str]:
@@ -221,3 +221,13 @@ class FileCheckpointHandler:
 
 def _completed(checkpoint: AgentCheckpoint) -> bool:
     return checkpoint.node is AgentExecutionNode.RUN_COMPLETE and checkpoint.suspended is None
+
+
+def _ensure_named_for(path: Path, run_id: str) -> None:
+    if path.name != checkpoint_name(run_id):
+        raise Unreadable(
+            "key_mismatch",
+            f"{visible_line(str(path))} holds run '{visible_line(run_id, 40)}', but is named for"
+            " another one.",
+            path,
+        )

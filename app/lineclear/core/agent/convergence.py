@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, Self
 
 from lineclear.core.agent.plainjson import described
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import LoopConvergenceState
+from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
 
 REMEMBERED: Final = 8
@@ -23,6 +25,17 @@ class Convergence:
 
     def __init__(self, state: LoopConvergenceState | None = None) -> None:
         self.state = LoopConvergenceState() if state is None else state
+
+    @classmethod
+    def of_steps(cls, steps: Iterable[AgentStep]) -> Self:
+        """Count anew from a run's steps, where the state itself is lost.
+
+        Calls that were not made count too: rather too many than too few.
+        """
+        guards = cls()
+        for step in steps:
+            guards.remember(step.action.tool, step.action.tool_input.value, is_error=False)
+        return guards
 
     def times_made(self, tool: str, arguments: Json) -> int:
         """Count the remembered calls of a tool with the same arguments, however they ended."""

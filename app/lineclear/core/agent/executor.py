@@ -6,16 +6,22 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from lineclear.core.agent.boundaries import Boundaries, CheckpointHandler
 from lineclear.core.agent.budget import Budget
+from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.custody import Custody, LedgerCustody, NoCustody, PlainCustody
 from lineclear.core.agent.errors import AgentError, ResumeError
 from lineclear.core.agent.execution_record import Taken
 from lineclear.core.agent.handlers import INBOX, ApprovalHandler, InboxApproval
 from lineclear.core.agent.hooks import Hook, ToolCall
-from lineclear.core.agent.kept_runs import CheckpointKeeper, KeptRuns
+from lineclear.core.agent.kept_runs import (
+    CheckpointKeeper,
+    KeptRuns,
+    log_passed_over,
+    unread,
+)
 from lineclear.core.agent.loop import Agent, Loop, Setup, ToolPolicy
 from lineclear.core.agent.loop_checkpoints import LoopCheckpointSink, SessionStoreCheckpointSink
 from lineclear.core.agent.plainjson import plain, refuse_unless_json
@@ -29,6 +35,9 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreHeld, Unreadable
 from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.clock import local_time
+
+_FROM_THE_CALL: Final = "it goes on from the call that waits"
+_FROM_THE_OTHER: Final = "it goes on from the other one that is kept of it"
 
 
 class AgentExecutor:
@@ -106,7 +115,8 @@ class AgentExecutor:
         and gives its answer again where that is still kept (a FileCheckpointHandler keeps it).
         One that a FileResumeStore knows to have ended, of which no answer is kept, is refused: none
         of its calls is made a second time. It knows of the 64 that ended or went on there last.
-        What cannot be read of a checkpoint is logged, and the run begins afresh.
+        What cannot be read of a checkpoint is logged, and the run begins afresh, or goes on from
+        the other one; a call that the ledger shows to have come up is not made again.
 
         Raises ResumeError (`run_ended`), Unreadable where the store cannot tell, BudgetExceeded,
         MaxIterationsReached, HookRejected, NotConverging, StoreHeld, MayHaveRun, DecisionRefused,
@@ -127,15 +137,24 @@ class AgentExecutor:
                 await self.store.hold()
             if run_id is None:
                 return await self._loop.run(Run(inputs=given), fresh=True)
-            taken = await self._kept.load(run_id, strict=False)
+            kept = await self._kept.load(run_id)
+            taken = kept.taken
             await self._refuse_ended(run_id, taken)
+            if kept.unread:
+                so = "it starts afresh" if taken is None else _FROM_THE_OTHER
+                log_passed_over(run_id, kept.unread, so)
             if taken is None:
-                return await self._loop.run(Run(inputs=given, trace_id=run_id), fresh=True)
+                run = Run(inputs=given, trace_id=run_id)
+                if kept.unread:
+                    await self._fence_begun(run)
+                return await self._loop.run(run, fresh=True)
             if taken.run.inputs != given:
                 raise AgentError(
                     f"Run {visible_line(run_id, 60)} was begun with other inputs; resume it, or"
                     " give another id."
                 )
+            if kept.unread:
+                await self._fence_begun(taken.run)
             output = await self._go_on(run_id, None, taken)
             assert output is not None
             return output
@@ -155,7 +174,9 @@ class AgentExecutor:
         run again, and neither is one that may have run.
         Raises what `invoke` raises, ResumeError, AlreadyDecided, Refusal (`alive`,
         `being_started`) while this user goes on with a copy of the run in another folder, and
-        Unreadable for a checkpoint that is there and cannot be used.
+        Unreadable for a checkpoint that is there and cannot be used, unless what can be read proves
+        that nothing was done after it: a call that is still open, or a whole execution checkpoint
+        beside a loop checkpoint.
         """
         with self._alone():
             if self.store is not None and not isinstance(self.store, FileResumeStore):
@@ -207,11 +228,11 @@ class AgentExecutor:
     ) -> str | None:
         store = self.store if isinstance(self.store, FileResumeStore) else None
         kept: list[str] = []
-        unread: Unreadable | None = None
+        unlisted: Unreadable | None = None
         try:
             kept = await self._kept.run_ids()
         except Unreadable as why:
-            unread = why
+            unlisted = why
         found: Resumable | None = None
         if store is not None:
             if kept:
@@ -222,12 +243,12 @@ class AgentExecutor:
             found = await store.claim()
         found, run_id = await self._choose(found, run_id, kept)
         if taken is None and run_id is not None:
-            taken = await self._kept.load(run_id, strict=found is None)
+            taken = await self._taken_up(run_id, found)
         if found is not None and (taken is None or not _holds(taken.run, found.passage.call)):
             return await self._resume_call(found, decision, taken)
         if taken is None:
-            if run_id is None and unread is not None:
-                raise unread
+            if run_id is None and unlisted is not None:
+                raise unread(unlisted) from unlisted
             if run_id is None:
                 return None
             raise ResumeError(
@@ -241,6 +262,42 @@ class AgentExecutor:
             )
         taken.run.asked = taken.run.requested = found is not None
         return await self._go_on_from(taken, store)
+
+    async def _taken_up(self, run_id: str, found: Resumable | None) -> Taken | None:
+        """Give a run as its checkpoints have it, for who resumes it on purpose.
+
+        FOUND is the run's newest call in the ledger. A checkpoint that is there and cannot be read
+        raises, as it may hold what was done after all that can be read. It is passed over only
+        where that cannot be. A call that is still open is one after which nothing was done, and
+        its request holds every step before it: what its guards count is then counted anew from
+        those. And the execution checkpoint is written before each loop checkpoint and before each
+        tool, so that a whole one tells all that the other could. A call that is closed proves
+        nothing: rounds in which nobody was asked may have come after it.
+        """
+        kept = await self._kept.load(run_id)
+        taken = kept.taken
+        if not kept.unread:
+            return taken
+        if found is not None and found.open:
+            log_passed_over(run_id, kept.unread, _FROM_THE_CALL)
+            if taken is None:
+                taken = Taken(run_of(found.passage.call))
+                taken.run.guards = Convergence.of_steps(taken.run.steps)
+            return taken
+        if kept.reaches(await self._last_begun(run_id)):
+            log_passed_over(run_id, kept.unread, _FROM_THE_OTHER)
+            return taken
+        raise unread(kept.unread[0]) from kept.unread[0]
+
+    async def _last_begun(self, run_id: str) -> int:
+        """Give the highest ordinal of a call of a run that is known to have begun, or 0."""
+        if not isinstance(self.store, FileResumeStore):
+            return 0
+        return await self.store.last_begun(run_id)
+
+    async def _fence_begun(self, run: Run) -> None:
+        """Mark how far a run had come that was begun before, so that no call is made again."""
+        run.fenced = await self._last_begun(run.trace_id)
 
     async def _go_on_from(self, taken: Taken, store: FileResumeStore | None) -> str | None:
         run = taken.run
@@ -304,9 +361,12 @@ class AgentExecutor:
             custody = PlainCustody(_nobody, store)
         run = run_of(call)
         if pending.trace_id is not None:
-            taken = await self._kept.load(pending.trace_id, strict=False)
-            if taken is not None:
-                run.learn_from(taken.run)
+            kept = await self._kept.load(pending.trace_id)
+            log_passed_over(pending.trace_id, kept.unread, _FROM_THE_CALL)
+            if kept.taken is not None:
+                run.learn_from(kept.taken.run)
+            elif kept.unread:
+                run.guards = Convergence.of_steps(run.steps)
         acceptance = self._loop.acceptance(tool, call.tool)
         runner = self._loop.unfenced(run, tool)
         done = await custody.decided(call, runner, acceptance, decision)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from lineclear.core.agent.boundaries import CheckpointHandler
+from lineclear.core.agent.errors import ResumeError
 from lineclear.core.agent.execution_record import Taken, run_of_execution
 from lineclear.core.agent.loop_checkpoints import (
     LoopCheckpointSink,
@@ -21,6 +25,14 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 
 _log = logging.getLogger("lineclear.agent")
+
+LONGEST_SENTENCE: Final = 600
+"""Characters of what failed, in a log."""
+_CURE: Final = (
+    "It is left as it is. Put a whole copy back, or resume the run with the program that can read"
+    " it. Without the file the run goes on from what else is kept of it, and calls that were made"
+    " since may be made again."
+)
 
 
 @runtime_checkable
@@ -40,6 +52,38 @@ class _Filed(Protocol):
 
     def file_of(self, run_id: str) -> Path:
         """Give the file of a run, whether or not it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of one run besides its requests, and what of it cannot be read."""
+
+    execution: Taken | None = None
+    loop: Taken | None = None
+    unread: tuple[LineclearError, ...] = ()
+    """Why a checkpoint that is there cannot be used, for each such one."""
+
+    @property
+    def taken(self) -> Taken | None:
+        """The run as the checkpoint has it in which it came further; None: none can be read."""
+        if self.execution is None or self.loop is None:
+            return self.loop if self.execution is None else self.execution
+        if _further(self.loop, self.execution):
+            return self.loop
+        self.execution.run.reports = self.loop.run.reports
+        return self.execution
+
+    def reaches(self, ordinal: int) -> bool:
+        """Tell whether the execution checkpoint knows of every call up to ORDINAL.
+
+        It is written before a loop checkpoint and before any tool begins, so that one which can be
+        read stands for a loop checkpoint that cannot be, unless calls are known to have begun after
+        it: then the run went on without it.
+        """
+        if self.execution is None:
+            return False
+        run = self.execution.run
+        return max(run.done + len(run.remaining), *run.begun, 0) >= ordinal
 
 
 class KeptRuns:
@@ -62,6 +106,8 @@ class KeptRuns:
         """The session of each run that began in another one."""
         self._theirs: set[str] = set()
         """Runs that were taken up from a checkpoint of another program."""
+        self._unread: set[str] = set()
+        """Runs whose loop checkpoint could not be read when they were taken up."""
 
     async def save(self, run: Run) -> None:
         """Keep a run that stands between two rounds; a failure never stops it."""
@@ -83,6 +129,9 @@ class KeptRuns:
         if not isinstance(self._sink, SessionStoreCheckpointSink) or run.trace_id in self._theirs:
             return
         try:
+            if run.trace_id in self._unread:
+                # Never removed unread: it may be another program's, or all that is left of it.
+                await self._sink.store.load_loop_checkpoint(run.trace_id)
             await self._sink.store.delete_loop_checkpoint(run.trace_id)
         except (LineclearError, OSError) as why:
             _log.warning("A loop checkpoint of a run that has ended could not be removed. %s", why)
@@ -100,27 +149,21 @@ class KeptRuns:
             found += await self._keeper.kept_runs()
         return list(dict.fromkeys(run_id for _, run_id in sorted(found, reverse=True)))
 
-    async def load(self, run_id: str, *, strict: bool) -> Taken | None:
-        """Take up a run from whichever checkpoint it came further in.
-
-        STRICT: a checkpoint that is there and cannot be used raises Unreadable or ResumeError;
-        otherwise it is logged and counts as none.
-        """
+    async def load(self, run_id: str) -> Kept:
+        """Look what is kept of a run; what cannot be used is told, and never raised."""
         execution: Taken | None = None
         loop: Taken | None = None
+        unread: list[LineclearError] = []
         try:
             execution = await self._execution(run_id)
         except LineclearError as why:
-            _pass_over(why, strict=strict)
+            unread.append(why)
         try:
-            loop = await self._loop(run_id, strict=strict)
+            loop = await self._loop(run_id)
         except LineclearError as why:
-            _pass_over(why, strict=strict and execution is None)
-        if execution is None or (loop is not None and _further(loop, execution)):
-            return loop
-        if loop is not None:
-            execution.run.reports = loop.run.reports
-        return execution
+            unread.append(why)
+            self._unread.add(run_id)
+        return Kept(execution, loop, tuple(unread))
 
     async def _execution(self, run_id: str) -> Taken | None:
         if self._keeper is None:
@@ -133,10 +176,19 @@ class KeptRuns:
         except Unreadable as why:
             raise _named(why, run_id, self._keeper) from why
 
-    async def _loop(self, run_id: str, *, strict: bool) -> Taken | None:
+    async def _loop(self, run_id: str) -> Taken | None:
         found: LoopCheckpoint | None = None
-        if strict and isinstance(self._sink, SessionStoreCheckpointSink):
-            found = await self._sink.store.load_loop_checkpoint(run_id)
+        if isinstance(self._sink, SessionStoreCheckpointSink):
+            try:
+                found = await self._sink.store.load_loop_checkpoint(run_id)
+            except (LineclearError, asyncio.CancelledError):
+                raise
+            except Exception as why:
+                # A store of a host's own may raise anything.
+                raise ResumeError(
+                    f"The loop checkpoint of run {visible_line(run_id, 60)} could not be read:"
+                    f" {visible_line(str(why), 200)}"
+                ) from why
         elif self._sink is not None:
             found = await self._sink.load_latest(run_id)
         if found is None:
@@ -165,7 +217,19 @@ def _named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
     return Unreadable(why.code, f"The checkpoint of run {visible_line(run_id, 60)}: {why.sentence}")
 
 
-def _pass_over(why: LineclearError, *, strict: bool) -> None:
-    if strict:
-        raise why
-    _log.warning("A checkpoint is passed over: %s", why.sentence)
+def unread(why: LineclearError) -> LineclearError:
+    """Say of a checkpoint that cannot be used what can be done; for who resumes its run."""
+    if not isinstance(why, Unreadable) or why.path is None or why.passing:
+        return why
+    return Unreadable(why.code, f"{why.sentence.rstrip('.')}. {_CURE}", why.path)
+
+
+def log_passed_over(run_id: str, whys: Sequence[LineclearError], so: str) -> None:
+    """Log of each checkpoint that cannot be used SO what, as in `it starts afresh`."""
+    for why in whys:
+        _log.warning(
+            "A checkpoint of run %s could not be loaded; %s. %s",
+            visible_line(run_id, 60),
+            so,
+            visible_line(why.sentence, LONGEST_SENTENCE),
+        )

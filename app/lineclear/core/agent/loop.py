@@ -194,7 +194,7 @@ class Loop:
     async def _finish_round(self, run: Run) -> None:
         """Do what is left of a round; after it a run stands between rounds, and is kept there."""
         while run.remaining:
-            if run.next_may_have_run:
+            if run.next_may_have_run or (run.ordinal < run.fenced and self._unfenced(run)):
                 self._leave_in_doubt(run)
                 continue
             await self._boundaries.at(Node.TOOL_CALL, run)

@@ -14,6 +14,7 @@ from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeError
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.guard import failure_text
+from lineclear.core.agent.kept_runs import unread
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.resume_store import FileResumeStore
 from lineclear.core.agent.session_store import FileSessionStore
@@ -84,7 +85,12 @@ async def resume(
     """
     for folder in await _stores(path):
         # Looked at before the agent's code is run at all; it then takes the lock itself.
-        kept = await _kept_runs(folder)
+        kept: list[str] = []
+        unlisted: Unreadable | None = None
+        try:
+            kept = await _kept_runs(folder)
+        except Unreadable as why:
+            unlisted = why
         async with FileResumeStore(folder) as store:
             found = await store.claim()
             if found is None and kept:
@@ -93,6 +99,8 @@ async def resume(
         if found is not None or kept:
             run_id = kept[0] if found is None else found.pending.trace_id
             return await _go_on(folder, factory, turn(folder, run_id), taken_up)
+        if unlisted is not None:
+            raise unread(unlisted) from unlisted
     raise _nothing(path)
 
 
@@ -195,8 +203,13 @@ async def _kept_runs(folder: Path) -> list[str]:
 
 async def _stores(path: Path) -> list[Path]:
     path = absolute(path)
-    if (path / APPROVALS).exists() or (path / PENDING).exists() or await _kept_runs(path):
+    if (path / APPROVALS).exists() or (path / PENDING).exists():
         return [path]
+    try:
+        if await _kept_runs(path):
+            return [path]
+    except Unreadable as why:
+        raise unread(why) from why
     if not path.is_dir():
         return []
     lanes = [lane for lane in path.iterdir() if lane.is_dir() and LANE_NAME.fullmatch(lane.name)]

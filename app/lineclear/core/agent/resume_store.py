@@ -151,6 +151,13 @@ class FileResumeStore:
         """Give what was noted so of a run; raises ResumeError."""
         return await self._run(lambda: self._begun_calls(run_id))
 
+    async def last_begun(self, run_id: str) -> int:
+        """Give the highest ordinal of a run's calls that were asked for or noted; 0: there is none.
+
+        Raises ResumeError.
+        """
+        return await self._run(lambda: self._last_begun(run_id))
+
     async def end_run(self, run_id: str | None = None) -> None:
         """Note that the run came to its end: nothing of it is resumed any more."""
         await self._run(lambda: self._end_run(run_id))
@@ -391,6 +398,17 @@ class FileResumeStore:
         if noted.get("run_id") != run_id or not isinstance(calls, list):
             return set()
         return {call for call in calls if type(call) is int}
+
+    def _last_begun(self, run_id: str) -> int:
+        ordinals = self._begun_calls(run_id)
+        if self._store is not None:
+            for seq, aid in self._store.calls():
+                shown = None if seq is None else self._store.records(seq, aid).request
+                block = None if shown is None else shown.block
+                asked_by, _, ordinal = ("" if block is None else block.key or "").rpartition(":")
+                if asked_by == run_id and ordinal.isdecimal():
+                    ordinals.add(int(ordinal))
+        return max(ordinals, default=0)
 
     def _end_run(self, run_id: str | None) -> None:
         if self._store is None:

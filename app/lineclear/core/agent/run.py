@@ -139,6 +139,9 @@ class Run:
     """Boundaries at which a resumed run stood, and which it need not report once more."""
     begun: set[int] = field(default_factory=set)
     """Calls of this round, by ordinal, whose tools began without a request that fences them."""
+    fenced: int = 0
+    """Up to this ordinal an earlier process had come, of which no checkpoint tells: a call that no
+    request fences is not made again."""
     requested: bool = False
     """Whether a request of this round was published: a resume may take the round up from there."""
     _told: list[AgentStep] = field(default_factory=list)
