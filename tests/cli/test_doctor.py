@@ -67,6 +67,15 @@ def test_a_missing_source_fails(tmp_path):
     tmp_path.mkdir()
 
 
+def test_where_a_source_that_is_a_link_leads_is_told(tmp_path):
+    (tmp_path / "disk").mkdir(mode=0o700)
+    (tmp_path / "current").symlink_to(tmp_path / "disk")
+    notes = told(findings("--source", tmp_path / "current"), "source", "note")
+    assert f"{tmp_path / 'current'} is a link, now to {tmp_path / 'disk'}." in notes
+    notes = told(findings("--source", tmp_path / "disk"), "source", "note")
+    assert not any("is a link" in note for note in notes)
+
+
 def test_a_source_that_others_can_change_fails(tmp_path):
     tmp_path.chmod(0o777)
     assert len(told(findings("--source", tmp_path, code=1), "source", "fail")) == 1
@@ -120,6 +129,8 @@ def test_a_resume_command_that_is_gone_fails(home, tmp_path):
 
 def test_file_systems_are_told_from_the_mount_table(tmp_path):
     assert file_system(tmp_path) not in (None, "proc")
+    (tmp_path / "link").symlink_to("/proc")
+    assert file_system(tmp_path / "link") == "proc"
 
 
 needs_mounts = pytest.mark.skipif(

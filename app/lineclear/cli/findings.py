@@ -111,6 +111,9 @@ def look_at_source(source: SourceSetting) -> Iterator[Finding]:
             f"Other users can replace what is in {name}: chmod go-w, or set the sticky bit.",
             name,
         )
+    if source.path.is_symlink():
+        leads = path_text(Path(os.path.realpath(source.path)))
+        yield Finding("source", Level.NOTE, f"{name} is a link, now to {leads}.", name)
     yield from _look_at_file_system(source)
     yield _look_at_links(source.path)
     if not presence.watched(source.path):
@@ -132,7 +135,8 @@ def _look_at_file_system(source: SourceSetting) -> Iterator[Finding]:
 
 
 def file_system(path: Path) -> str | None:
-    """Give the type of the file system that PATH is on; None where it cannot be told."""
+    """Give the type of the file system that PATH leads to; None where it cannot be told."""
+    path = Path(os.path.realpath(path))
     try:
         table = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:
