@@ -177,12 +177,16 @@ def _state_of(
         usage=_usage(run),
         run_step=run.answered,
         status=status,
-        output=run.output if status is RunStatus.COMPLETED else None,
+        output=_output(run) if status is RunStatus.COMPLETED else None,
         latest_response=latest,
         pending_tool_calls=list(_pending_calls(run)),
         pending_tool_returns=returns,
         pending_approval_tool_returns=[_approval(run)] if waits else [],
     )
+
+
+def _output(run: Run) -> str | None:
+    return None if run.output is None else jsontext.storable(run.output)
 
 
 def _rounds(run: Run) -> Iterator[tuple[int, list[tuple[AgentStep, StepMark]]]]:

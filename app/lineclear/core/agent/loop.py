@@ -20,6 +20,7 @@ from lineclear.core.agent.plainjson import plain, refuse_unless_json, with_numbe
 from lineclear.core.agent.run import Action, Finish, Run, Turn
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, Tool, error_text
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.starweaver import AgentExecutionNode as Node
@@ -170,7 +171,7 @@ class Loop:
         turn = answer if isinstance(answer, Turn) else Turn(answer)
         said = turn.next
         if isinstance(said, Finish):
-            run.output = said.output
+            run.output = _answer_text(said.output)
         else:
             actions = [said] if isinstance(said, Action) else list(said)
             if not actions or not all(isinstance(action, Action) for action in actions):
@@ -335,6 +336,17 @@ class Loop:
             return await runner(arguments, aid)
 
         return kept_first
+
+
+def _answer_text(output: Json) -> str:
+    """Give a text as it is and any other JSON as its text; raises AgentError for what is none."""
+    if isinstance(output, str):
+        return output
+    try:
+        refuse_unless_json(output, "The agent's answer")
+    except TypeError as why:
+        raise AgentError(str(why)) from why
+    return jsontext.compact(output).decode()
 
 
 class _Acceptance:

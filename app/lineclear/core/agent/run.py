@@ -68,9 +68,9 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The model's answer; the run ends."""
+    """The model's answer, a text or any other JSON, which is given as its text; the run ends."""
 
-    output: str
+    output: Json
 
 
 @dataclass(frozen=True, slots=True)
