@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +14,14 @@ from typing import Final, Protocol, Self, TypeVar, runtime_checkable
 
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.passage import Acceptance, Passage
+from lineclear.core.agent.pending_file import SET_ASIDE, foreign_pending, io_error, newest_call
 from lineclear.core.agent.run import call_of_pending, pending_in
 from lineclear.core.agent.waiting import WaitingRoom
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
+from lineclear.core.checkpoints.lc_agents import PendingApproval
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.errors import Unreadable
+from lineclear.core.errors import NotConfirmed, Unreadable
 from lineclear.core.ledger import run_notes
 from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.commit import replace
@@ -48,8 +49,6 @@ RUN_END: Final = "run-end.json"
 """Names the last call of a run that came to its end, so that nobody resumes it."""
 RUN_BEGUN: Final = "run-begun.json"
 """Names the calls of a round that began without a request of their own, by ordinal."""
-_SET_ASIDE: Final = "pending.claimed.json"
-"""Another program's checkpoint while it becomes a request of ours."""
 
 
 @runtime_checkable
@@ -273,17 +272,17 @@ class FileResumeStore:
         except Unreadable as why:
             if why.code == "absent":
                 return None
-            raise _io_error(why) from why
+            raise io_error(why) from why
         with store:
             if store.native:
                 shown = self._open_request(store)
                 if shown is not None:
                     return pending_in(shown)
-        return self._foreign()
+        return foreign_pending(self.path)
 
     def _clear(self) -> None:
-        if self._foreign() is not None:
-            for name in (PENDING, _SET_ASIDE):
+        if foreign_pending(self.path) is not None:
+            for name in (PENDING, SET_ASIDE):
                 (self.path / name).unlink(missing_ok=True)
         if self._store is None and not (self.path / APPROVALS).exists():
             return
@@ -295,14 +294,14 @@ class FileResumeStore:
             passage.abandon(withdraw=True)
 
     def _claim(self) -> Resumable | None:
-        foreign = self._foreign()
+        foreign = foreign_pending(self.path)
         if foreign is None and self._store is None and not (self.path / APPROVALS).exists():
             return None
         self._take_lock()
         if foreign is not None:
             return self._adopt_foreign(foreign)
         store = self._opened()
-        records = _newest(store)
+        records = newest_call(store)
         if records is None:
             return None
         shown = records.request
@@ -313,7 +312,9 @@ class FileResumeStore:
             )
         observe_fact(store, shown)  # Raises where the call may have run.
         if records.outcome is None:
-            store.project(shown.raw, anew=True)
+            # The request itself is safe, whatever stands in the way of its copy.
+            with suppress(NotConfirmed):
+                store.project(shown.raw, anew=True)
         elif not self._goes_on(records):
             return None
         pending = pending_in(shown)
@@ -325,10 +326,10 @@ class FileResumeStore:
     def _adopt_foreign(self, foreign: PendingApproval) -> Resumable:
         """Make another program's checkpoint a request of ours; a kill leaves one of the two."""
         if (self.path / PENDING).exists():
-            (self.path / PENDING).rename(self.path / _SET_ASIDE)
+            (self.path / PENDING).rename(self.path / SET_ASIDE)
         passage = Passage(self._opened(), call_of_pending(foreign, self.agent))
         passage.publish()
-        (self.path / _SET_ASIDE).unlink()
+        (self.path / SET_ASIDE).unlink()
         assert passage.shown is not None
         return Resumable(foreign, passage, passage.shown.block)
 
@@ -413,7 +414,7 @@ class FileResumeStore:
     def _end_run(self, run_id: str | None) -> None:
         if self._store is None:
             return
-        records = _newest(self._store)
+        records = newest_call(self._store)
         if records is None and run_id is None:
             return
         end: dict[str, Json] = {
@@ -435,27 +436,6 @@ class FileResumeStore:
             raise ResumeSerializeError(
                 f"resume store serialization error: parse {why.path or self.path}: {why.sentence}"
             ) from why
-
-    def _foreign(self) -> PendingApproval | None:
-        """Read the checkpoint of another program in this folder, or one that was set aside."""
-        for name in (PENDING, _SET_ASIDE):
-            path = self.path / name
-            try:
-                raw = read_file(str(path)).raw
-            except Unreadable as why:
-                if why.code == "absent":
-                    continue
-                raise _io_error(why) from why
-            try:
-                document = jsontext.parse(raw)
-                if ENVELOPE in document:
-                    continue  # What is left of a call of ours.
-                return PendingApproval.from_document(document)
-            except Unreadable as why:
-                raise ResumeSerializeError(
-                    f"resume store serialization error: parse {path}: {why.sentence}"
-                ) from why
-        return None
 
     def _run_folder(self) -> Path | None:
         """Give the run folder of a lane: its agent holds that folder's lock, not the lane's."""
@@ -479,12 +459,3 @@ class Resumable:
     block: RequestBlock | None
     open: bool = True
     """Whether it has no outcome yet."""
-
-
-def _newest(store: Store) -> CallRecords | None:
-    asked = [(seq, aid) for seq, aid in store.calls() if seq is not None]
-    return store.records(*asked[-1]) if asked else None
-
-
-def _io_error(why: Unreadable) -> ResumeIOError:
-    return ResumeIOError(f"resume store io error: {why.path or ''}: {why.sentence}")
