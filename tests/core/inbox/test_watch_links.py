@@ -218,14 +218,30 @@ def test_two_names_of_one_folder_are_one(source, tmp_path, seen):
         assert window.tools() == {"one", "two"}
         lead(link, source)
         window.wait(lambda one: one.tools() == {"one"})
-        window.wait(lambda one: len(one.health) == 2 and one.health[1].sentence)
-        assert [one.calls for one in window.health] == [1, 0]
+        window.wait(lambda one: [each.calls for each in one.health] == [1, 0])
         assert window.health[1].sentence == (
             f"{link} leads to the same folder as {source}, which shows its calls."
         )
         lead(link, tmp_path / "other")
         window.wait(lambda one: one.tools() == {"one", "two"})
         window.wait(lambda one: [each.calls for each in one.health] == [1, 1])
+
+
+def test_two_names_of_a_folder_that_is_missing_are_both_missing(source, tmp_path, seen):
+    leave(source / "bot", "one")
+    link = tmp_path / "link"
+    link.symlink_to(source)
+    with Window(seen(link, source)) as window:
+        listening(window)
+        assert [one.calls for one in window.health] == [1, 0]
+        source.rename(tmp_path / "aside")
+        window.wait(lambda one: [each.missing for each in one.health] == [True, True])
+        assert window.tools() == {"one"}
+        (tmp_path / "aside").rename(source)
+        window.wait(lambda one: [each.ok for each in one.health] == [True, True])
+        window.wait(lambda one: [each.calls for each in one.health] == [1, 0])
+        assert window.tools() == {"one"}
+        assert [one.path for one in window.health] == [link, source]
 
 
 def test_a_source_that_becomes_a_link_to_a_later_one_takes_it(source, tmp_path, seen):

@@ -39,13 +39,14 @@ def identity_of(root: str) -> tuple[int, int] | None:
 def look_where(settings: Settings) -> Roots:
     """Look where each source leads now."""
     roots = Roots()
-    first: dict[str | tuple[int, int], Path] = {}
+    first: dict[Path | tuple[int, int], Path] = {}
     for source in settings.sources:
         root = roots.places[source.path] = root_of(source.path)
         if source.paused:
             continue
         # Folders are told apart by what they are: a path may lead through a link further up.
-        before = first.setdefault(identity_of(root) or root, source.path)
+        # Of each that leads to nothing it is told that it does.
+        before = first.setdefault(identity_of(root) or source.path, source.path)
         if before == source.path:
             roots.watched[source.path] = source
         else:

@@ -250,6 +250,9 @@ class Scanner:
         now = read_now()
         reader = StoreReader(self.settings, self.every_closed, self.ended_today)
         read = reader.read(state.setting.path, found, known, now)
+        if not stamp(state.walker.root):
+            # It went meanwhile, and what was seen before stays.
+            return None
         read.pass_number = walk
         state.known[found.path] = read
         state.open_calls += _open_calls(read) - (0 if known is None else _open_calls(known))

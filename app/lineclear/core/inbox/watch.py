@@ -460,8 +460,11 @@ class InboxWatcher:
     def _new_health(self, state: _State) -> tuple[SourceHealth, ...] | None:
         """Give all sources' health, None when it is what was published last."""
         health = tuple(self._told(state, one) for one in state.scanner.health())
-        if state.complete:
-            health += tuple(_as_another(*names) for names in state.roots.same.items())
+        first = {one.path: one for one in health}
+        same = state.roots.same.items()
+        health += tuple(_as_another(path, first[one]) for path, one in same if one in first)
+        order = list(state.roots.places)
+        health = tuple(sorted(health, key=lambda one: order.index(one.path)))
         if health == state.health:
             return None
         state.health = health
@@ -484,6 +487,10 @@ class InboxWatcher:
             self._publish(part)
 
 
-def _as_another(path: Path, other: Path) -> SourceHealth:
+def _as_another(path: Path, other: SourceHealth) -> SourceHealth:
+    """How a source fares that leads to the folder of another one."""
     told = _("{path} leads to the same folder as {other}, which shows its calls.")
-    return SourceHealth(path, True, told.format(path=path_text(path), other=path_text(other)))
+    if not other.ok:
+        told = _("{path} leads to the same folder as {other}, which is not wholly watched.")
+    sentence = told.format(path=path_text(path), other=path_text(other.path))
+    return SourceHealth(path, other.ok, sentence, missing=other.missing)
