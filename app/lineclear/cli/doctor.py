@@ -17,6 +17,7 @@ from lineclear.cli.listing import summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row, path_text
 from lineclear.core.inbox.scan import scan_with_health
@@ -27,6 +28,8 @@ from lineclear.core.places import default_source, home
 from lineclear.core.private_groups import others_may_write
 
 _STYLES: Final = {Level.OK: "ok", Level.NOTE: "dim", Level.WARN: "care", Level.FAIL: "stop"}
+_UNREAD: Final = ("broken_block", "projection_differs")
+"""Warnings of a row whose files do not say together what it shows."""
 _BROKEN: Final = frozenset({State.UNREADABLE, State.DAMAGED, State.STRAY})
 
 
@@ -139,6 +142,9 @@ def _look_at_rows(rows: Sequence[Row], sources: Sequence[str]) -> Iterator[Findi
             yield Finding("calls", Level.WARN, told, store)
         elif row.state is State.HELD and row.reason_code is not None:
             told = f"Call {row.id[:8]} in {store} is held [{row.reason_code}]: {row.reason or ''}"
+            yield Finding("calls", Level.WARN, told, store)
+        elif unread := [code for code in _UNREAD if code in row.warnings]:
+            told = f"{row.id[:8]} in {store} [{unread[0]}]: {SENTENCES[unread[0]]}"
             yield Finding("calls", Level.WARN, told, store)
         elif row.state is State.UNCERTAIN:
             told = f"A call in {store} may have run: {advice.on_call('show', row, sources)}"

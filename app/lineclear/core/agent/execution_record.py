@@ -13,7 +13,6 @@ from lineclear.core.agent.run import Action, Run, StepMark
 from lineclear.core.agent.run_block import (
     Exchange,
     block_of,
-    read_block,
     request_text,
     run_from,
 )
@@ -21,6 +20,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.ours import BLOCK
+from lineclear.core.checkpoints.run_block import read_block
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionNode,

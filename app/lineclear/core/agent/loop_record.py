@@ -12,7 +12,6 @@ from lineclear.core.agent.run import Run, StepMark
 from lineclear.core.agent.run_block import (
     Exchange,
     block_of,
-    read_block,
     request_text,
     run_from,
 )
@@ -27,6 +26,7 @@ from lineclear.core.checkpoints.a3s import (
 )
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.ours import BLOCK
+from lineclear.core.checkpoints.run_block import read_block
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.records import Tokens
 

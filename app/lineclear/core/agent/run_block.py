@@ -1,69 +1,20 @@
-"""What a run knows that no system's checkpoint has a place for: the `lineclear` block in ours.
-
-a3s and starweaver pass over a key that they do not know. Without the block, as in a checkpoint
-that another program wrote, a run is taken up from what the system itself keeps.
-"""
+"""What a run knows that no system's checkpoint has a place for: into our block, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-from pydantic import Field
+from typing import Literal
 
 from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.plainjson import plain, storable_arguments
 from lineclear.core.agent.run import Run, StepMark
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.a3s import LoopConvergenceState
 from lineclear.core.checkpoints.lc_agents import AgentAction, AgentStep, ToolInput
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.serde import Omitted, Record
+from lineclear.core.checkpoints.run_block import KnownLimits, KnownTokens, RunBlock
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.records import Tokens
-
-Count = Annotated[int, Field(ge=0, le=jsontext.SAFE_INT)]
-"""Leaves room to count on, within what a system's own counts can hold."""
-
-
-class KnownTokens(Record):
-    """Tokens by kind; null where none were reported."""
-
-    tokens_in: Count | None = None
-    tokens_out: Count | None = None
-    cache: Count | None = None
-
-
-class KnownLimits(Record):
-    """The limits of a run's budget; null where there is none."""
-
-    iteration: Count | None = None
-    tool_calls: Count | None = None
-    tokens: Count | None = None
-
-
-class RunBlock(Record):
-    """The block itself; `call_ids` are the model's own names of the steps' calls."""
-
-    v: Literal[1]
-    inputs: dict[str, Any]
-    iteration: Count
-    ordinal: Count
-    """Calls that were ever asked for and have come to their end."""
-    tool_calls: Count
-    tokens: Count | None = None
-    usage: KnownTokens = Field(default_factory=KnownTokens)
-    limits: Omitted[KnownLimits | None] = None
-    agent: Omitted[str | None] = None
-    """The agent's name, under which its calls are asked too."""
-    call_ids: list[str | None]
-    batch_ids: Omitted[list[str | None]] = Field(default_factory=list)
-    """The same for all calls of the round that is going on."""
-    convergence: Omitted[LoopConvergenceState | None] = None
-    """The guards, where the system itself has none."""
-    begun: Omitted[list[Count] | None] = None
-    """Calls of the round, by ordinal, whose tools began; absent where that is not kept."""
 
 
 def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
@@ -122,16 +73,6 @@ def run_from(
         run.guards = Convergence(block.convergence)
         run.begun = set(block.begun or ())
     return run
-
-
-def read_block(document: Json) -> RunBlock | None:
-    """Read the block of a checkpoint; None where there is none. Raises Unreadable."""
-    if document is None:
-        return None
-    try:
-        return RunBlock.from_document(document)
-    except Unreadable as why:
-        raise Unreadable(why.code, f"In its block 'lineclear': {why.sentence}") from why
 
 
 def _call_ids(exchanges: Sequence[Exchange], block: RunBlock | None) -> list[str | None]:

@@ -39,6 +39,10 @@ def reported(block: Json) -> Reported | None:
     )
 
 
+NOTHING_KNOWN: Final = Reported(None, Usage(), Counters())
+"""In place of a block that cannot be read: no 0 beside it is told to be one."""
+
+
 def as_written(written: Reported, ours: Reported | None) -> Reported:
     """Give what a system itself has WRITTEN, whatever a block in it says.
 

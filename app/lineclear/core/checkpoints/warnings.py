@@ -99,6 +99,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "Its run went on since it asked: a newer checkpoint stands beside it."
         ),
         "projection_differs": marked("pending.json is not the request that is shown here."),
+        "broken_block": marked("What its own agent kept in it cannot be read; it will not go on."),
         "resume_failed": marked("The last resume of this run failed; look at its output first."),
         "claimed": marked("It was claimed for a relaunch that has not started."),
         "superseded": marked("The agent has left another call since this one was claimed."),

@@ -38,7 +38,7 @@ UNDECIDED = frozenset({State.PENDING, State.HELD})
 RESUMED = frozenset({State.APPROVED, State.LAPSED, State.DENIED, State.EXPIRED, State.RESUMABLE})
 """States in which a call stays until its resumed agent comes to it."""
 _ALIVE = Process.ALIVE
-_MAY_START = UNDECIDED | {State.APPROVED, State.LAPSED}
+MAY_START = UNDECIDED | {State.APPROVED, State.LAPSED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,10 @@ def row_of(
             unsafe=place.unsafe is not None,
         )
         codes = cautions(codes, shown, around, look.now.wall)
-    if how.state in _MAY_START or how.state is State.RESUMABLE:
+    if how.state in MAY_START or how.state is State.RESUMABLE:
         codes = strongest_first((*codes, *circumstances.handed_over))
+    if circumstances.projection_differs and how.state not in UNDECIDED:
+        codes = strongest_first((*codes, "projection_differs"))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
     if how.starter is not None and how.state is State.RUNNING:

@@ -34,6 +34,7 @@ from lineclear.core.inbox.observing import (
 from lineclear.core.inbox.repeated import repeated
 from lineclear.core.inbox.resumed import resumed, resumed_here
 from lineclear.core.inbox.rowbuilding import (
+    MAY_START,
     UNDECIDED,
     Call,
     Circumstances,
@@ -268,7 +269,7 @@ class StoreReader:
         circumstances = Circumstances(
             path=request_path(store.path, call_id[0]),
             projection_differs=shown is not None
-            and how.state in UNDECIDED
+            and how.state in MAY_START
             and projection_differs(store.path, shown.raw),
             waited_for=shown is None or waited_for(store.path, shown, look.lock),
             repeated=repeated(store, shown, named) if how.state in UNDECIDED else None,

@@ -8,7 +8,6 @@ from lineclear.core.checkpoints.a3s.checkpoint import (
     LOOP_CHECKPOINT_SCHEMA_VERSION,
     CapabilityGeneration,
     LoopCheckpoint,
-    LoopConvergenceState,
     RunCapabilityBinding,
     VerificationCheck,
     VerificationReport,
@@ -38,6 +37,7 @@ from lineclear.core.checkpoints.a3s.naming import (
     legacy_file_name,
     run_id_of,
 )
+from lineclear.core.checkpoints.loop_convergence import LoopConvergenceState
 
 __all__ = [
     "FOLDER",

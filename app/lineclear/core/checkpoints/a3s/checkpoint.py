@@ -9,6 +9,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from lineclear.core.checkpoints.a3s.messages import Message, TokenUsage
+from lineclear.core.checkpoints.loop_convergence import LoopConvergenceState
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import (
     ClosedRecord,
@@ -117,23 +118,6 @@ class RunCapabilityBinding(ClosedRecord):
             if given != wanted:
                 return field
         return next((f for f, value in digests.items() if not _DIGEST.fullmatch(value)), None)
-
-
-class LoopConvergenceState(Record):
-    """Counters and fingerprints that keep a run from going in circles.
-
-    Later versions of a3s write more; those keys are kept.
-    """
-
-    parse_error_count: Count32 = 0
-    continuation_count: Count32 = 0
-    reasoning_only_repair_count: Count32 = 0
-    recent_tool_signatures: list[str] = Field(default_factory=list)
-    """Tool name, fingerprint of the arguments and outcome of each call."""
-    guarded_duplicate_signature: Omitted[str | None] = None
-    guarded_duplicate_count: Count32 = 0
-    last_incomplete_response_hash: Omitted[str | None] = None
-    incomplete_response_stalled: bool = False
 
 
 class LoopCheckpoint(Record):

@@ -46,7 +46,8 @@ from lineclear.core.checkpoints.model import (
     Step,
     Usage,
 )
-from lineclear.core.checkpoints.ours import BLOCK, as_written, reported
+from lineclear.core.checkpoints.ours import BLOCK, NOTHING_KNOWN, as_written, reported
+from lineclear.core.checkpoints.run_block import is_broken
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
@@ -117,9 +118,11 @@ class A3s(Format):
         """Validate and normalise; raises Unreadable as `LoopCheckpoint.from_document` does."""
         checkpoint = LoopCheckpoint.from_document(document)
         usage = checkpoint.total_usage
-        ours = reported((checkpoint.model_extra or {}).get(BLOCK))
+        block = (checkpoint.model_extra or {}).get(BLOCK)
+        ours = reported(block)
         kinds = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens)
-        told = as_written(Reported(usage.total_tokens, kinds), ours)
+        said = NOTHING_KNOWN if ours is None and block is not None else ours
+        told = as_written(Reported(usage.total_tokens, kinds), said)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -296,6 +299,8 @@ def _document_warnings(checkpoint: LoopCheckpoint) -> tuple[str, ...]:
     counts = (checkpoint.turn, checkpoint.tool_calls_count, usage.total_tokens)
     if max(counts) > jsontext.SAFE_INT:
         codes.append("big_number")
+    if is_broken((checkpoint.model_extra or {}).get(BLOCK)):
+        codes.append("broken_block")
     if unknown_keys(checkpoint, known=(BLOCK,)):
         codes.append("extra_field")
     return tuple(codes)

@@ -21,7 +21,8 @@ from lineclear.core.checkpoints.model import (
     Section,
     Usage,
 )
-from lineclear.core.checkpoints.ours import as_written, block_of, reported
+from lineclear.core.checkpoints.ours import NOTHING_KNOWN, as_written, block_of, reported
+from lineclear.core.checkpoints.run_block import is_broken
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.starweaver.checkpoint import (
     AgentCheckpoint,
@@ -79,9 +80,11 @@ class Starweaver(Format):
         state = checkpoint.state
         usage = state.usage
         calls = pending_calls(state)
-        ours = reported(block_of(checkpoint.metadata).get("run"))
+        block = block_of(checkpoint.metadata).get("run")
+        ours = reported(block)
         kinds = Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens)
-        told = as_written(Reported(usage.total_tokens, kinds), ours)
+        said = NOTHING_KNOWN if ours is None and block is not None else ours
+        told = as_written(Reported(usage.total_tokens, kinds), said)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -255,6 +258,8 @@ def _document_warnings(checkpoint: AgentCheckpoint) -> tuple[str, ...]:
     used = checkpoint.state.usage
     if max(checkpoint.state.run_step, used.tool_calls, used.total_tokens) > jsontext.SAFE_INT:
         codes.append("big_number")
+    if is_broken(block_of(checkpoint.metadata).get("run")):
+        codes.append("broken_block")
     if unknown_keys(checkpoint):
         codes.append("extra_field")
     return tuple(codes)
