@@ -142,7 +142,7 @@ def test_a_call_that_was_taken_back_keeps_nobody_waiting(store, waits):
     by = Revocation(by=this_person("bob"), at=AT)
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=by)
     store.commit("start", None, two.aid, revoked.encode())
-    finish(store, one, "error", result="Not started: the run was not resumed.")
+    finish(store, one, "error", code="not_begun")
     again = show_foreign(waits, store=store)
     assert [(shown.item, shown.attempt) for shown in again] == [("call_1", 2), ("call_2", 2)]
     assert len({shown.aid for shown in (one, two, *again)}) == 4
@@ -177,6 +177,7 @@ def test_where_a_resume_takes_the_file_away_there_are_attempts_too(store):
         ({"exit_code": -15}, "The last resume was ended by signal 15 at"),
         ({"exit_code": 127}, "The last resume could not start its command, at"),
         ({}, "The last resume failed at"),
+        ({"code": "not_begun"}, "The last resume did not begin, at"),
     ],
 )
 def test_how_it_failed_is_told(said, sentence):

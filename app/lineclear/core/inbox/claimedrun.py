@@ -51,6 +51,7 @@ from lineclear.core.ledger.start import (
     read_decision,
 )
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.ledger.takeovers import NOT_BEGUN
 from lineclear.core.ledger.worker import pass_on, starting, working
 
 _DRAIN_S = 2.0
@@ -185,7 +186,8 @@ def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> t
     except LineclearError:
         for shown in started:
             with suppress(LineclearError):
-                finish(store, shown, "error", result="Not started: the run was not resumed.")
+                why = "Not started: the run was not resumed."
+                finish(store, shown, "error", code=NOT_BEGUN, result=why)
         raise
     return tuple(started)
 

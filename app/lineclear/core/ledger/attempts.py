@@ -22,7 +22,7 @@ from lineclear.core.ledger.layout import results_name
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
-from lineclear.core.ledger.takeovers import NOT_TAKEN_UP, settle_dead
+from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, settle_dead
 
 _log = logging.getLogger(__name__)
 _NOT_STARTED = 127
@@ -101,7 +101,9 @@ def told(failed: Outcome) -> str:
         why = visible_line(failed.preview, 400)
         return f"The last resume came to nothing, at {at}, and nothing of it ran. {why}"
     if code is None:
-        return f"The last resume failed at {at}."
+        begun = failed.code != NOT_BEGUN
+        how = f"failed at {at}" if begun else f"did not begin, at {at}, and nothing of it ran"
+        return f"The last resume {how}."
     if code == _NOT_STARTED:
         return f"The last resume could not start its command, at {at} (exit code {code})."
     if code < 0:

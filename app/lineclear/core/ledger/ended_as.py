@@ -6,11 +6,11 @@ from typing import Final
 
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.layout import parse_name
-from lineclear.core.ledger.takeovers import NOT_TAKEN_UP
+from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP
 
 NOT_RUN: Final = "not_run"
 """Stands in the place of `error` where the call's tool never began."""
-_NEVER_BEGAN: Final = frozenset({"unconfirmed", "not_begun", "ambiguous", NOT_TAKEN_UP})
+_NEVER_BEGAN: Final = frozenset({"unconfirmed", NOT_BEGUN, "ambiguous", NOT_TAKEN_UP})
 """Codes of an `error` after which its agent ran nothing, whatever start stands."""
 
 

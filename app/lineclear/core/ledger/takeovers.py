@@ -24,6 +24,8 @@ from lineclear.core.ledger.worker import starter_of
 
 NOT_TAKEN_UP: Final = "not_taken_up"
 """Code of the outcome of a take-over that came to nothing."""
+NOT_BEGUN: Final = "not_begun"
+"""Code of the outcome of what won its start and then did not begin."""
 _FOLDER: Final = "resumed-{aid}"
 _DIED: Final = "The process that was to go on with it died before it took it up."
 _log = logging.getLogger(__name__)
