@@ -674,6 +674,50 @@ def test_a_missing_source_keeps_its_rows_and_says_so(source):
     assert scanner.health()[0].ok
 
 
+def test_a_store_that_is_read_while_its_source_goes_stays_as_it_was(source, monkeypatch):
+    foreign(source / "a")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    list(scanner.scan_source(setting))
+    before = scanner.stores[source / "a"]
+    badinputs.put(source / "a" / "pending.json", badinputs.encoded(tool_name="other"))
+    read = scan.StoreReader.read
+
+    def late(*said):
+        source.rename(source.with_name("moved"))
+        return read(*said)
+
+    monkeypatch.setattr(scan.StoreReader, "read", late)
+    assert list(scanner.scan_source(setting)) == []
+    assert scanner.stores[source / "a"] is before
+    monkeypatch.undo()
+    assert list(scanner.scan_source(setting)) == []
+    assert scanner.health()[0].missing
+    source.with_name("moved").rename(source)
+    (now,) = scanner.scan_source(setting)
+    assert [row.tool for row in now.rows] == ["other"]
+
+
+def test_a_source_that_a_link_replaced_is_not_well_until_it_is_followed(source, tmp_path):
+    foreign(source / "a")
+    foreign(tmp_path / "disk" / "b")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    list(scanner.scan_source(setting))
+    source.rename(source.with_name("moved"))
+    source.symlink_to(tmp_path / "disk")
+    assert list(scanner.scan_source(setting)) == []
+    (health,) = scanner.health()
+    assert not health.ok
+    assert "another folder took its place just now" in health.sentence
+    scanner.settle({source: str(tmp_path / "disk")})
+    gone, found = scanner.scan_source(setting)
+    assert (gone.store, gone.rows) == (source / "a", ())
+    assert found.store == tmp_path / "disk" / "b"
+    (health,) = scanner.health()
+    assert (health.ok, health.stores, health.calls) == (True, 1, 1)
+
+
 def test_a_default_source_that_no_agent_made_yet_is_well(home):
     settings = Settings()
     scanner = Scanner(settings)
