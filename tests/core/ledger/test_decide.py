@@ -343,6 +343,7 @@ def test_taking_back_twice_names_the_first_and_finishes_its_work(store, desk):
     shown = asked(store)
     say(desk, shown, "approve")
     take_back(desk, shown, EVE)
+    assert "taken back by eve" in refused("not_approved", take_back, desk, shown, BOB)
     outcome = record(store, f"000001-{shown.aid}.outcome.json")
     outcome.unlink()  # the first was killed before the outcome
     assert "taken back by eve" in refused("not_approved", take_back, desk, shown, BOB)

@@ -146,11 +146,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         # Somebody else took it back, perhaps without coming as far as the outcome.
         void_results(store, shown)
         settle_revoked(store, shown, first)
-        who, when = _who(first.revoked.by), local_time(first.revoked.at)
-        raise Refusal(
-            f"{_tool(shown)} was already taken back by {who} at {when}.",
-            code="not_approved",
-        )
+        raise Refusal(_taken_back(shown, first), code="not_approved")
     void_results(store, shown)
     settle_revoked(store, shown, revoked)
 
@@ -356,9 +352,8 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
     reason = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
     start = _start(store, shown)
     if isinstance(start, Revoked) and decision.verdict in LAPSING:
-        by = start.revoked.by
-        own = shown.block is not None and by.name == shown.block.agent
-        reason = ", then withdrawn" if own else f", then taken back by {_who(by)}"
+        by = f", then taken back by {_who(start.revoked.by)}"
+        reason = ", then withdrawn" if _by_its_agent(shown, start) else by
     return AlreadyDecided(f"{_tool(shown)} was already {told(decision)}{reason}.", decision)
 
 
@@ -439,7 +434,19 @@ def _start(store: Store, shown: Shown) -> Start | Revoked | None:
         return None
 
 
+def _by_its_agent(shown: Shown, revoked: Revoked) -> bool:
+    """Tell whether an agent gave up its own call, where else a person took an approval back."""
+    return shown.block is not None and revoked.revoked.by.name == shown.block.agent
+
+
+def _taken_back(shown: Shown, revoked: Revoked) -> str:
+    who, when = _who(revoked.revoked.by), local_time(revoked.revoked.at)
+    return f"{_tool(shown)} was already taken back by {who} at {when}."
+
+
 def _not_approved(shown: Shown, records: CallRecords) -> str:
+    if isinstance(records.start, Revoked) and not _by_its_agent(shown, records.start):
+        return _taken_back(shown, records.start)
     if records.outcome is not None:
         return f"{_tool(shown)} has ended already ({ended_as(records)})."
     if records.decision is None:
