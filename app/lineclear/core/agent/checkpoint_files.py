@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.agent.errors import AgentExecutorError
+from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.run_names import file_stem
@@ -202,7 +203,7 @@ class FileCheckpointHandler:
             if newest >= max((written for written, _ in found), default=0):
                 raise refused
         for _, refused in unread:
-            sentence = visible_line(refused.sentence, 600)
+            sentence = visible_line(refused.sentence, LONGEST_REASON)
             _log.warning("A checkpoint is passed over. %s", sentence)
         return found
 

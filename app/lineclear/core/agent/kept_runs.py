@@ -13,6 +13,7 @@ from lineclear.core.agent.boundaries import CheckpointHandler
 from lineclear.core.agent.errors import ResumeError
 from lineclear.core.agent.execution_record import Taken, run_of_execution
 from lineclear.core.agent.loop_checkpoints import (
+    LONGEST_REASON,
     LoopCheckpointSink,
     SessionStoreCheckpointSink,
 )
@@ -26,8 +27,6 @@ from lineclear.core.errors import LineclearError, Unreadable
 
 _log = logging.getLogger("lineclear.agent")
 
-LONGEST_SENTENCE: Final = 600
-"""Characters of what failed, in a log."""
 _CURE: Final = (
     "It is left as it is. Put a whole copy back, or resume the run with the program that can read"
     " it. Without the file the run goes on from what else is kept of it, and calls that were made"
@@ -117,7 +116,8 @@ class KeptRuns:
             session = self._adopted.get(run.trace_id, self._session_id)
             checkpoint = loop_checkpoint_of(run, session)
         except ValueError as why:
-            _log.warning("No loop checkpoint could be made; the run goes on. %s", why)
+            said = visible_line(str(why), LONGEST_REASON)
+            _log.warning("No loop checkpoint could be made; the run goes on. %s", said)
             return
         await self._sink.save_checkpoint(checkpoint)
 
@@ -134,7 +134,8 @@ class KeptRuns:
                 await self._sink.store.load_loop_checkpoint(run.trace_id)
             await self._sink.store.delete_loop_checkpoint(run.trace_id)
         except (LineclearError, OSError) as why:
-            _log.warning("A loop checkpoint of a run that has ended could not be removed. %s", why)
+            said = visible_line(str(why), LONGEST_REASON)
+            _log.warning("A loop checkpoint of a run that has ended is not removed. %s", said)
 
     def stays(self, run: Run) -> bool:
         """Tell whether a run's checkpoint stays after its end: another program left it."""
@@ -231,5 +232,5 @@ def log_passed_over(run_id: str, whys: Sequence[LineclearError], so: str) -> Non
             "A checkpoint of run %s could not be loaded; %s. %s",
             visible_line(run_id, 60),
             so,
-            visible_line(why.sentence, LONGEST_SENTENCE),
+            visible_line(why.sentence, LONGEST_REASON),
         )

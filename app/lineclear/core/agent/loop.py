@@ -113,7 +113,8 @@ class Loop:
             await self._boundaries.at(Node.RUN_FAILED, run, RunStatus.FAILED)
         except AgentExecutorError as why:
             # What made the run fail is what the caller has to hear.
-            _log.warning("%s: %s", self._setup.name, why.sentence)
+            name, said = visible_line(self._setup.name, 60), visible_line(why.sentence, 600)
+            _log.warning("%s: %s", name, said)
 
     async def end(self, run: Run, *, ok: bool = True) -> None:
         """Note that a run has come to its end: nothing of it is resumed any more."""

@@ -7,12 +7,15 @@ raises; whoever resumes a run on purpose reads the store behind it, which does.
 from __future__ import annotations
 
 import logging
-from typing import Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.text import visible_line
 
 _log = logging.getLogger("lineclear.agent")
+
+LONGEST_REASON: Final = 600
+"""Characters of what a store says of its failure, in a log."""
 
 
 @runtime_checkable
@@ -57,7 +60,7 @@ class SessionStoreCheckpointSink:
             _log.warning(
                 "The loop checkpoint of run %s could not be saved; the run goes on. %s",
                 visible_line(checkpoint.run_id, 60),
-                why,
+                visible_line(str(why), LONGEST_REASON),
             )
 
     async def load_latest(self, run_id: str) -> LoopCheckpoint | None:
@@ -68,7 +71,7 @@ class SessionStoreCheckpointSink:
             _log.warning(
                 "The loop checkpoint of run %s could not be loaded; it starts afresh. %s",
                 visible_line(run_id, 60),
-                why,
+                visible_line(str(why), LONGEST_REASON),
             )
             return None
 
