@@ -23,6 +23,7 @@ from lineclear import (
     DirectCheckpointHandler,
     ExecutionSuspended,
     FileCheckpointHandler,
+    Finish,
     MemoryResumeStore,
     StoreHeld,
     Suspend,
@@ -30,6 +31,7 @@ from lineclear import (
     Turn,
 )
 from lineclear.core.agent.checkpoint_files import checkpoint_name
+from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.checkpoints.starweaver import RunStatus
 from lineclear.core.errors import Unreadable
@@ -528,3 +530,38 @@ async def test_two_runs_of_one_executor_do_not_share_its_folder(echo, store_path
             await run.resume()
         operator.approve()
         assert await task == "done"
+
+
+@pytest.mark.parametrize(
+    "answer, text",
+    [
+        (30, "30"),
+        (["a", {"b": 1.5}], '["a",{"b":1.5}]'),
+        (None, "null"),
+        ("a\0b", "a\0b"),
+        ("half \ud800", "half \ud800"),
+    ],
+)
+async def test_any_answer_ends_a_run_and_is_kept(echo, store_path, answer, text):
+    class Answers:
+        def plan(self, inputs, steps):
+            return Finish(answer) if steps else say("a")
+
+    async with executor(
+        Answers(), echo, FileCheckpointHandler(store_path), store=store_path
+    ) as run:
+        assert await run.invoke("go", run_id="run-7") == text
+        assert await run.invoke("go", run_id="run-7") == jsontext.storable(text)
+    assert echo.ran == ["a"]
+
+
+async def test_an_answer_that_is_no_json_is_named(echo, store_path):
+    class Answers:
+        def plan(self, inputs, steps):
+            return Finish({"when": object()})
+
+    async with executor(
+        Answers(), echo, FileCheckpointHandler(store_path), store=store_path
+    ) as run:
+        with pytest.raises(AgentError, match=r"answer.*is of type object, which is not JSON"):
+            await run.invoke("go")

@@ -70,3 +70,22 @@ def test_an_unknown_key_is_told():
     assert theirs.counters.tokens == 15
     assert theirs.believed() == theirs
     assert "extra_field" in theirs.warnings
+
+
+@pytest.mark.parametrize("block", ["x", {"v": 2}, {**BLOCK, "inputs": []}])
+@pytest.mark.parametrize(
+    "document_with",
+    [
+        lambda block: a3s_document(lineclear=block),
+        lambda block: starweaver_document(metadata={"lineclear": {"run": block}}),
+    ],
+)
+def test_a_block_that_cannot_be_read_is_told(document_with, block):
+    assert "broken_block" in read_checkpoint(json.dumps(document_with(block)).encode()).warnings
+
+
+def test_beside_a_block_that_cannot_be_read_no_zero_is_made_up():
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    document = a3s_document(lineclear="x", total_usage=usage)
+    told = read_checkpoint(json.dumps(document).encode())
+    assert (told.counters.tokens, told.usage) == (None, Usage())

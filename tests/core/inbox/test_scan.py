@@ -220,6 +220,8 @@ def test_another_pending_json_than_the_request_is_told(source):
     row = only(source)
     assert "projection_differs" in row.warnings
     assert row.arguments == {"customer": "C-1204"}
+    say(shown, "approve")
+    assert "projection_differs" in only(source).warnings
 
 
 def test_another_programs_checkpoint_in_a_native_store_is_visible(source):
