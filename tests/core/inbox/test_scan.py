@@ -21,6 +21,7 @@ from lineclear.core.inbox import scan, walk
 from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.inbox.scan import Scanner, StoreRows, find, read_detail, scan_once
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
+from lineclear.core.inbox.storeread import StoreReader
 from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict, decide, take_back
@@ -683,13 +684,13 @@ def test_a_store_that_is_read_while_its_source_goes_stays_as_it_was(source, monk
     list(scanner.scan_source(setting))
     before = scanner.stores[source / "a"]
     badinputs.put(source / "a" / "pending.json", badinputs.encoded(tool_name="other"))
-    read = scan.StoreReader.read
+    read = StoreReader.read
 
     def late(*said):
         source.rename(source.with_name("moved"))
         return read(*said)
 
-    monkeypatch.setattr(scan.StoreReader, "read", late)
+    monkeypatch.setattr(StoreReader, "read", late)
     assert list(scanner.scan_source(setting)) == []
     assert scanner.stores[source / "a"] is before
     monkeypatch.undo()
