@@ -119,14 +119,17 @@ def _failed_or_taken_back(
     Whoever takes an approval back may be killed before the other calls are asked anew: whoever
     looks next comes as far.
     """
+    # Of a file of thousands of calls few have a record yet: one listing tells which.
+    named = {name.aid for _, name in store.names() if name.aid is not None}
     asked = frozenset(aid for shown, aid in zip(calls, aids, strict=True) if shown.call is not None)
-    ended = _failed(store, {*aids, run}, asked)
+    recorded = named & {*aids, run}
+    ended = _failed(store, recorded, asked)
     if ended is not None:
         return ended
     cut_short = [
         (replace(shown, aid=aid, attempt=attempt), revoked)
         for shown, aid in zip(calls, aids, strict=True)
-        if (revoked := _taken_back(store, aid)) is not None
+        if aid in named and (revoked := _taken_back(store, aid)) is not None
     ]
     if not cut_short:
         return None
@@ -139,7 +142,7 @@ def _failed_or_taken_back(
         # It is taken back all the same, and the next look comes as far.
         _log.warning("A taking back is not finished yet: %s", why.sentence)
         return None
-    return _failed(store, {*aids, run}, asked)
+    return _failed(store, recorded, asked)
 
 
 def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome | None:
