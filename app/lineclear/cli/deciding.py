@@ -194,7 +194,7 @@ def _json_of(flag: str, given: str | None, file: str | None) -> Json:
         assert file is not None
         text, name = _read_text(file, f"--{flag}-file"), f"--{flag}-file"
     if not text.strip():
-        raise UsageError(f'`{name}` is empty, which is no JSON; an empty text is `""`.')
+        raise UsageError(f'`{name}` is empty, which is no JSON; an empty text is `""`. [empty]')
     try:
         return jsontext.parse_value(text)
     except Unreadable as why:
