@@ -307,12 +307,16 @@ class Repeats:
 
 
 async def test_its_guards_are_counted_anew_from_its_steps(source, operator):
-    ran = []
+    ran: list[int] = []
+
+    def pay(n: int) -> str:
+        ran.append(n)
+        return "same"
 
     def executor(approval):
         return AgentExecutor(
             Repeats(),
-            {"pay": lambda n: ran.append(n) or "same"},
+            {"pay": pay},
             store=source / "bot",
             approval=approval,
             budget=Budget(iterations=30, same_calls=3),
