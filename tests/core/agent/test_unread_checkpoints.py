@@ -143,7 +143,9 @@ async def ask_and_die(bot: Bot, operator) -> None:
 
 @NEEDS_POSIX
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kept", ["loop", "execution", "both", "the execution of both"])
+@pytest.mark.parametrize(
+    "kept", ["loop", "execution", "both", "the execution of both", "the loop of both"]
+)
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_resume_on_purpose_stops_at_it(source, kind, kept, way):
     bot = Bot(source / "bot", loop=kept != "execution", handler=kept != "loop")
@@ -153,6 +155,7 @@ async def test_a_resume_on_purpose_stops_at_it(source, kind, kept, way):
         "execution": [bot.execution_file],
         "both": [bot.loop_file, bot.execution_file],
         "the execution of both": [bot.execution_file],
+        "the loop of both": [bot.loop_file],
     }[kept]
     for file in files:
         damage(file, kind)
@@ -256,23 +259,27 @@ def test_killed_in_a_process_of_its_own_and_resumed_by_another(source, kept, at)
 # --- what need not stop -----------------------------------------------------------------------
 
 
-@NEEDS_POSIX
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
-async def test_a_whole_execution_checkpoint_tells_all_that_the_other_could(
-    source, kind, way, caplog
-):
+async def test_without_it_the_run_goes_on_from_the_other_one(source, way):
     bot = Bot(source / "bot")
     await bot.die("plan 3")
-    damage(bot.loop_file, kind)
-    stays = bot.loop_file.lstat().st_ino
-    with caplog.at_level(logging.WARNING, "lineclear.agent"):
-        assert await bot.go_on(way) == "mail 0; pay 1; mail 2; mail 3"
+    bot.loop_file.unlink()
+    assert await bot.go_on(way) == "mail 0; pay 1; mail 2; mail 3"
     assert bot.effects == ["mail 0", "pay 1", "mail 2", "mail 3"]
-    assert "it goes on from the other one that is kept of it" in caplog.text
-    assert "afresh" not in caplog.text
-    assert bot.loop_file.exists() is (kind == "folder")
-    assert kind != "folder" or bot.loop_file.lstat().st_ino == stays
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_whole_one_that_the_run_went_on_without_stands_for_nothing(source, way):
+    bot = Bot(source / "bot")
+    await bot.die("plan 3")
+    old = bot.execution_file.read_bytes()
+    without = Bot(bot.store, handler=False)
+    await without.die("plan 4")
+    assert bot.execution_file.read_bytes() == old
+    damage(bot.loop_file, "newer")
+    with pytest.raises(Unreadable):
+        await bot.go_on(way)
+    assert bot.effects == ["mail 0", "pay 1", "mail 2", "mail 3"]
 
 
 OPEN = [(kept, kind) for kept in ("loop", "execution", "both") for kind in KINDS]

@@ -268,11 +268,11 @@ class AgentExecutor:
 
         FOUND is the run's newest call in the ledger. A checkpoint that is there and cannot be read
         raises, as it may hold what was done after all that can be read. It is passed over only
-        where that cannot be. A call that is still open is one after which nothing was done, and
-        its request holds every step before it: what its guards count is then counted anew from
-        those. And the execution checkpoint is written before each loop checkpoint and before each
-        tool, so that a whole one tells all that the other could. A call that is closed proves
-        nothing: rounds in which nobody was asked may have come after it.
+        where that cannot be: a call that is still open is one after which nothing was done, and
+        its request holds every step before it; what its guards count is then counted anew from
+        those. A call that is closed proves nothing, as rounds in which nobody was asked may have
+        come after it, and neither does a checkpoint of the other kind that is whole: the run may
+        have gone on in an executor that does not write it.
         """
         kept = await self._kept.load(run_id)
         taken = kept.taken
@@ -283,9 +283,6 @@ class AgentExecutor:
             if taken is None:
                 taken = Taken(run_of(found.passage.call))
                 taken.run.guards = Convergence.of_steps(taken.run.steps)
-            return taken
-        if kept.reaches(await self._last_begun(run_id)):
-            log_passed_over(run_id, kept.unread, _FROM_THE_OTHER)
             return taken
         raise unread(kept.unread[0]) from kept.unread[0]
 

@@ -72,18 +72,6 @@ class Kept:
         self.execution.run.reports = self.loop.run.reports
         return self.execution
 
-    def reaches(self, ordinal: int) -> bool:
-        """Tell whether the execution checkpoint knows of every call up to ORDINAL.
-
-        It is written before a loop checkpoint and before any tool begins, so that one which can be
-        read stands for a loop checkpoint that cannot be, unless calls are known to have begun after
-        it: then the run went on without it.
-        """
-        if self.execution is None:
-            return False
-        run = self.execution.run
-        return max(run.done + len(run.remaining), *run.begun, 0) >= ordinal
-
 
 class KeptRuns:
     """Loop and execution checkpoints of one executor."""
