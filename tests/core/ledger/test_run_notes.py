@@ -52,7 +52,7 @@ def test_what_cannot_be_read_is_neither_taken_nor_written_over(store, raw):
     for look in (run_notes, lambda store: note_resumed(store, "run-1")):
         with pytest.raises(Unreadable, match=r"runs\.json does not tell which runs") as why:
             look(store)
-        assert why.value.sentence.endswith("Look who wrote it, and remove it.")
+        assert why.value.sentence.endswith("under its id makes its calls again.")
     assert (store.path / RUNS).read_bytes() == raw
 
 
@@ -84,5 +84,5 @@ def test_what_is_no_such_file_is_named_with_what_to_do(store, tmp_path, made, co
             look(store)
         assert why.value.code == code
         assert why.value.sentence.startswith(f"{path} does not tell which runs went on here: ")
-        cure = "with chmod go-w." if made == "loose" else "Look who wrote it, and remove it."
+        cure = "with chmod go-w." if made == "loose" else "makes its calls again."
         assert why.value.sentence.endswith(cure)

@@ -28,6 +28,12 @@ _MAX_BYTES: Final = 4 << 20
 _MODE, _SHARED_MODE = 0o600, 0o640
 
 
+_CURE: Final = (
+    "Look who wrote it, and put a whole copy back or remove it. Without it nobody knows any more"
+    " which runs ended here: one that is begun anew under its id makes its calls again."
+)
+
+
 class RunNote(Record):
     """One run that was resumed here, or came to its end here."""
 
@@ -76,7 +82,7 @@ def run_notes(store: Store) -> tuple[RunNote, ...]:
 def _untold(path: Path, why: Unreadable) -> Unreadable:
     # What passes, or is a matter of rights, says what to do already.
     cured = why.passing or why.code == "writable_by_others"
-    cure = "" if cured else " Look who wrote it, and remove it."
+    cure = "" if cured else f" {_CURE}"
     said = f"{visible_line(str(path))} does not tell which runs went on here: {why.sentence}{cure}"
     return Unreadable(why.code, said, path)
 
