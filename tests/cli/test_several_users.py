@@ -273,7 +273,8 @@ def test_a_decision_of_no_operator_counts_for_nobody(town, forger):
 def test_a_ledger_that_no_member_made_is_not_believed(town):
     saves(town, {"n": 1})
     row(town, ALICE, "pending")
-    assert town.python(UNLISTED, FORGE, town.source / "h1", "lc-alice") == "won"
+    refused = town.python(UNLISTED, FORGE, town.source / "h1", "lc-alice")
+    assert f"/.approvals belongs to user {UNLISTED.uid}, who is not listed" in refused
     (seen,) = town.listed(ALICE)
     assert (seen["state"], seen["reason_code"]) == ("unreadable", "owner")
     told = says(town, ALICE, "show", seen["id"]).stdout

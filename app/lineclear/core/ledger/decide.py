@@ -86,10 +86,7 @@ def decide(
     `unsupported` (its system knows no such verdict), `too_deep`, `too_many_keys`, `too_large`,
     `not_writable`, `no_operator` (what this user says would not count).
     """
-    if by.uid != os.geteuid():
-        raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")
-    if by.uid not in store.operators:
-        raise _no_operator(store, by)
+    _refuse_no_operator(store, by)
     # Before anything is written: what cannot be recorded is refused.
     decision = _made(store, shown, verdict, by, valid_for_s)
     data = _encoded(decision)
@@ -127,8 +124,10 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     """Revoke an approval that nobody picked up, by winning the start slot.
 
     Results that it was handed over in are gone on return, so that nobody acts on them later.
-    Raises Refusal (`picked_up`, `not_approved`, `store_moved`), NotConfirmed.
+    BY must be the user of this process. Raises Refusal (`picked_up`, `not_approved`,
+    `store_moved`, `no_operator`), NotConfirmed.
     """
+    _refuse_no_operator(store, by)
     _refuse_other_store(store, shown)
     records = store.known_records(shown.seq, shown.aid)
     decision = records.decision
@@ -163,8 +162,10 @@ def resolve(
 
     `ran`: NOTE is the tool's result; `not_run` and `ask_again`: the model gets `[NOT RUN: NOTE]`.
     A start record that cannot be read may be resolved too: nobody else can settle it.
-    Raises Refusal (`not_uncertain`, `store_moved`), AlreadyDecided, NotConfirmed.
+    BY must be the user of this process. Raises Refusal (`not_uncertain`, `store_moved`,
+    `no_operator`), AlreadyDecided, NotConfirmed.
     """
+    _refuse_no_operator(store, by)
     _refuse_other_store(store, shown)
     _refuse_certain(store, shown)
     said = note or ""
@@ -190,6 +191,13 @@ def _who(by: Person) -> str:
     if by.uid == folders.user_id():
         return name
     return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+
+
+def _refuse_no_operator(store: Store, by: Person) -> None:
+    if by.uid != os.geteuid():
+        raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")
+    if by.uid not in store.operators:
+        raise _no_operator(store, by)
 
 
 def _no_operator(store: Store, by: Person) -> Refusal:

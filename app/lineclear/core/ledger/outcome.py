@@ -127,8 +127,9 @@ def _never_starts(store: Store, shown: Shown) -> bool:
         except Unreadable as why:
             why.raise_if_passing()
             if why.code != "absent":
-                # A stranger's file holds the slot for ever; a broken one may have been a start.
-                return why.code == "owner"
+                # A stranger's file, or a revocation in another's name, holds the slot for ever; a
+                # broken one may have been a start.
+                return why.code in ("owner", "by_uid")
         if _says_no(store, shown):
             return True
         by = this_person(shown.block.agent if shown.block is not None else None)

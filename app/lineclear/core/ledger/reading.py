@@ -15,11 +15,12 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.folders import stands
-from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, record_name
+from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, parse_name, record_name
 from lineclear.core.ledger.records import (
     Decision,
     Launch,
     Outcome,
+    Person,
     RequestBlock,
     Revoked,
     Start,
@@ -55,9 +56,9 @@ class _Found:
 class RecordReader:
     """Reads records of one store's `.approvals`; every method checks owner and mode.
 
-    A store's owner owns request, start, outcome and launch; operators own decisions, and may
-    also own what they alone write: revocations, launches, and the outcomes `resolved` and
-    `withdrawn`. Verdicts that only close a call (`expired`, `withdrawn`) count from the owner too.
+    A store's owner owns request, start, outcome and launch; operators own decisions and the
+    outcome `resolved`, and may also own revocations, launches and the outcome `withdrawn`. Who is
+    named as having done it is who owns the file. Verdicts that only close a call (`expired`, `withdrawn`) count from the owner too.
     In a foreign store, which has no agent of ours, all records are the operators', and what
     starts the agent again may be its owner's: no one else can start it.
     All methods raise Unreadable, with `absent` where the record is not there.
@@ -119,20 +120,19 @@ class RecordReader:
         if uid not in self.operators and decision.verdict not in _FROM_ANYONE_HERE:
             raise self._foreign(name, uid, "no operator of this store")
         if decision.by.uid != uid:
-            raise Unreadable(
-                "by_uid",
-                f"{name} says that user {decision.by.uid} decided, but user {uid} wrote it.",
-                self._path(name),
-            )
+            raise self._by_another(name, decision.by, "decided", uid)
         return decision, file.raw
 
     def start(self, seq: int | None, aid: str) -> Start | Revoked:
-        """Read what holds the start slot."""
+        """Read what holds the start slot; `by_uid`: a revocation in another user's name."""
         name = record_name("start", seq=seq, aid=aid)
         file = self._read(name, self._either)
         start = decode_start(file.raw, self._path(name))
+        uid = file.identity.uid
         if isinstance(start, Start):
-            self._refuse_operator(name, file.identity.uid)
+            self._refuse_operator(name, uid)
+        elif start.revoked.by.uid != uid:
+            raise self._by_another(name, start.revoked.by, "took the approval back", uid)
         return start
 
     def outcome(self, seq: int | None, aid: str) -> Outcome:
@@ -245,12 +245,33 @@ class RecordReader:
     def _outcome(self, name: str) -> Outcome:
         file = self._read(name, self._either)
         outcome = Outcome.decode(file.raw, self._path(name))
+        uid = file.identity.uid
+        if outcome.outcome == "resolved" and uid not in self.operators:
+            raise self._foreign(name, uid, "no operator of this store")
         if outcome.outcome not in _FROM_OPERATORS:
-            self._refuse_operator(name, file.identity.uid)
+            self._refuse_operator(name, uid)
+        if outcome.by is not None and outcome.by.uid != uid and not self._told(name, outcome):
+            raise self._by_another(name, outcome.by, "ended the call", uid, code="owner")
         return outcome
 
+    def _told(self, name: str, outcome: Outcome) -> bool:
+        """Tell whether an outcome repeats who took the approval back: whoever sees that closes."""
+        parsed = parse_name(name)
+        if outcome.outcome != "withdrawn" or parsed is None or parsed.aid is None:
+            return False
+        try:
+            start = self.start(parsed.seq, parsed.aid)
+        except Unreadable as why:
+            why.raise_if_passing()
+            return False
+        return isinstance(start, Revoked) and start.revoked.by == outcome.by
+
     def _launch(self, name: str) -> Launch:
-        return Launch.decode(self._read(name, self._either).raw, self._path(name))
+        file = self._read(name, self._either)
+        launch = Launch.decode(file.raw, self._path(name))
+        if launch.by.uid != file.identity.uid:
+            raise self._by_another(name, launch.by, "started it again", file.identity.uid)
+        return launch
 
     def _block(self, name: str, envelope: object, seq: int) -> RequestBlock:
         if not isinstance(envelope, dict):
@@ -279,6 +300,15 @@ class RecordReader:
     def _refuse_operator(self, name: str, uid: int) -> None:
         if self.store_id is not None and uid != self.owner:
             raise self._foreign(name, uid, "not the owner of this store")
+
+    def _by_another(
+        self, name: str, by: Person, did: str, uid: int, *, code: str = "by_uid"
+    ) -> Unreadable:
+        return Unreadable(
+            code,
+            f"{name} says that user {by.uid} {did}, but user {uid} wrote it.",
+            self._path(name),
+        )
 
     def _foreign(self, name: str, uid: int, who: str) -> Unreadable:
         return Unreadable(

@@ -74,11 +74,14 @@ def foreign_operators(status: os.stat_result) -> frozenset[int]:
 
 
 def members(gid: int) -> frozenset[int]:
-    """Give the uids of a group's members, this process's own among them if it is one."""
+    """Give the uids of a group's members as the system's lists name them.
+
+    That the kernel has this process in the group does not count: an agent of another user, which
+    asks the lists, would not believe what was said here.
+    """
     if sys.platform == "win32":
         return frozenset()
-    listed = _listed(gid, int(time.monotonic() // _KEPT_S))
-    return listed | {os.geteuid()} if _is_in(gid) else listed
+    return _listed(gid, int(time.monotonic() // _KEPT_S))
 
 
 def group_name(gid: int) -> str:

@@ -111,7 +111,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
     except Unreadable as why:
         if why.code == "absent":
             return None
-        if why.code == "owner":
+        if why.code in ("owner", "by_uid"):
             return Unfit("start_taken", why.sentence)
         why.raise_if_passing()
         store.sync()
