@@ -28,6 +28,7 @@ from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.inbox.whereabouts import Gone, why_gone
 from lineclear.core.inbox.wide_sources import too_wide
 from lineclear.core.inbox.worker_word import Word
 from lineclear.core.ledger import presence
@@ -169,6 +170,11 @@ class Bridge(QObject):
             return prepare(detail, self.known.compare(detail.row), halt)
 
         return await self._in(self._readers, read)
+
+    async def why_gone(self, row: Row) -> Gone:
+        """Look why a row is not shown any more."""
+        settings = self.settings
+        return await self._in(self._readers, lambda: why_gone(row, settings))
 
     async def decide(
         self, detail: Detail, verdict: Verdict, origin: deciding.Origin, despite: frozenset[str]

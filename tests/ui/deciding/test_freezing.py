@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.whereabouts import Gone
 from lineclear.core.ledger.state import State
 from lineclear.ui.deciding.freezing import freeze, successor
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row, ask_for
@@ -52,7 +53,7 @@ def test_a_file_that_was_torn_holds_no_other_call():
 def test_a_removed_file_offers_nothing_and_no_longer_waits():
     before = a_row(1)
     assert successor(before, Diff(added=(a_row(2),), changed=(before,))) is None
-    frozen = freeze(before, None, NOW, ME, typed=True)
+    frozen = freeze(before, None, NOW, ME, gone=Gone.REMOVED, typed=True)
     assert frozen.text.endswith("its file was removed. Your text was not sent.")
     assert (frozen.action(), frozen.standing) == ("", "Its file is gone.")
 

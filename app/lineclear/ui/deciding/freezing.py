@@ -7,6 +7,7 @@ from datetime import datetime
 
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.whereabouts import Gone
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _
@@ -26,6 +27,15 @@ class Freeze:
     """It is still the same call, so where it stands goes on being told; only its text is kept."""
     standing: str = ""
     """What is said of where it stands when it is not."""
+    gone: Gone | None = None
+    """It is not shown any more, and why; None: it is, or something else is in its place."""
+
+    @property
+    def nothing(self) -> str:
+        """Why nothing can be decided while it is not shown; "" where the banner says enough."""
+        if self.gone in (Gone.UNWATCHED, Gone.PAUSED):
+            return _("Nothing can be decided here until its folder is watched again.")
+        return ""
 
     def action(self, *, letters: bool = True) -> str:
         """The label of what can be done about it, "" for nothing; LETTERS alone do something."""
@@ -42,16 +52,22 @@ def freeze(
     me: Person | None,
     *,
     successor: Row | None = None,
+    gone: Gone = Gone.UNKNOWN,
     typed: bool = False,
 ) -> Freeze:
     """Tell what became of BEFORE: AFTER, or nothing but perhaps a SUCCESSOR with another id.
 
+    GONE: why it is not shown any more, where there is neither.
     TYPED: the operator had begun a text that is not sent.
     """
+    if after is None and successor is None and gone is not Gone.REMOVED:
+        text, standing = _unseen(gone)
+        unsent = " " + _("Your text was not sent.") if typed else ""
+        return Freeze(text + unsent, standing=standing, gone=gone)
     text = changed_elsewhere(before, after, now, me, typed=typed, replaced=successor is not None)
     if after is None:
         if successor is None:
-            return Freeze(text, standing=_("Its file is gone."))
+            return Freeze(text, standing=_("Its file is gone."), gone=gone)
         told = _("Its file holds another call now.")
         if successor.state is State.UNREADABLE:
             told = _("Its file cannot be read now.")
@@ -59,6 +75,21 @@ def freeze(
     if after.sha256 != before.sha256:
         return Freeze(text, after.id, standing=_("Shown as it was before it changed."))
     return Freeze(text, after.id, settled=True)
+
+
+def _unseen(gone: Gone) -> tuple[str, str]:
+    """The banner over a call whose file may well stand, and what is said of where it stands."""
+    if gone is Gone.UNWATCHED:
+        return (
+            _("This call is not shown any more: its folder is not watched any more."),
+            _("Its folder is not watched any more."),
+        )
+    if gone is Gone.PAUSED:
+        return (
+            _("This call is not shown any more: its folder is paused."),
+            _("Its folder is paused."),
+        )
+    return _("This call is not shown any more."), _("It is not shown any more.")
 
 
 def successor(before: Row, diff: Diff) -> Row | None:

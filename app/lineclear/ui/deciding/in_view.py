@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.whereabouts import Gone
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _
@@ -103,7 +104,9 @@ class InView(QObject):
 
     @property
     def away(self) -> str:
-        """Why nothing is decided while the folder of the call in view is missing; "": it is not."""
+        """Why nothing is decided while its folder is missing or not watched; "": it is there."""
+        if self.frozen is not None and self.frozen.nothing:
+            return self.frozen.nothing
         return OFFERED if self._away.holds(self.row) else ""
 
     # --- What is in the pane --------------------------------------------------------------------
@@ -209,16 +212,20 @@ class InView(QObject):
         frozen = self.frozen
         settled = frozen is not None and frozen.settled
         awaited = instead is not None and frozen is not None and not (settled or frozen.successor)
-        if self.id in diff.removed and instead is None and frozen is None:
+        removed = self.id in diff.removed and not settled
+        if removed and instead is None:
             # A closed one is listed no more once a newer one is.
-            self._tasks.start(self._see_what_became(self.row), name=_("read what came of a call"))
+            self._look_for(self.row)
             return
-        if (self.id in diff.removed and not settled) or awaited:
+        if removed or awaited:
             self._freeze(self.row, None, instead)
             return
         found = next((row for row in (*diff.changed, *diff.added) if row.id == self.id), None)
         if found is not None:
             self._row_changed(self.row, found)
+        elif diff.complete and frozen is not None and frozen.gone is not None:
+            # Other folders are watched now: what was said of why may be true no more.
+            self._look_for(self.row)
 
     def _left_or_back(self) -> None:
         """Its folder went, or is back: what failed meanwhile is no news any more."""
@@ -231,17 +238,22 @@ class InView(QObject):
         if self.notice is not None and self.notice.name == "failed":
             self.notice = None
 
+    def _look_for(self, row: Row) -> None:
+        self._tasks.start(self._see_what_became(row), name=_("read what came of a call"))
+
     async def _see_what_became(self, row: Row) -> None:
-        """Tell a call that is over from one whose file is gone: neither is listed."""
+        """Tell a call that is over from one that is not shown any more: neither is listed."""
+        frozen = self.frozen
         after: Row | None = None
         with contextlib.suppress(LineclearError):
             after = (await self._bridge.read(row)).detail.row
-        if self.id != row.id or self.row is None or self.frozen is not None:
+        gone = await self._bridge.why_gone(row)
+        if self.id != row.id or self.row is None or self.frozen is not frozen:
             return
-        if after is not None and after.closed:
+        if frozen is None and after is not None and after.closed:
             self._row_changed(self.row, after)
-        elif self._model.row(row.id) is None:
-            self._freeze(self.row, None)
+        elif self._model.row(row.id) is None and (frozen is None or frozen.gone is not gone):
+            self._freeze(self.row, None, gone=gone)
 
     def _row_changed(self, before: Row, row: Row) -> None:
         if self.frozen is not None:
@@ -265,6 +277,11 @@ class InView(QObject):
     def _follow(self, frozen: Freeze, before: Row, row: Row) -> None:
         """Go on telling where a call stands whose text stays as it was read."""
         if frozen.settled and row.sha256 != before.sha256:
+            self._freeze(before, row)
+        elif frozen.gone is not None and row.sha256 == before.sha256:
+            # It is shown again, and nobody needs to choose it for that.
+            self.show(row.id)
+        elif frozen.gone is not None:
             self._freeze(before, row)
         elif frozen.settled:
             self.row = self._merged(row)
@@ -295,9 +312,16 @@ class InView(QObject):
             self._pane.show_result(prepared)
             self._pane.show_launches(prepared)
 
-    def _freeze(self, before: Row, after: Row | None, successor: Row | None = None) -> None:
+    def _freeze(
+        self,
+        before: Row,
+        after: Row | None,
+        successor: Row | None = None,
+        gone: Gone = Gone.UNKNOWN,
+    ) -> None:
+        typed, now = self._typed(), datetime.now(UTC)
         frozen = freezing.freeze(
-            before, after, datetime.now(UTC), self.me, successor=successor, typed=self._typed()
+            before, after, now, self.me, successor=successor, gone=gone, typed=typed
         )
         self.frozen = frozen
         if self.prepared is None:

@@ -310,7 +310,9 @@ class ReadingPane(QWidget):
     def say(self, text: str, tone: str = "muted", need: str = "") -> None:
         """Say one sentence above the bar, and what is needed first."""
         self.sentence.say(text, need)
+        # Above the bar or in it, never in both.
         alone = f"{text} {need}" if need else text
+        alone = alone if self.sentence.isHidden() else ""
         if self.bar.alone.text() != alone:
             self.bar.alone.setText(alone)
         for label in (self.sentence, self.bar.alone):
