@@ -16,17 +16,27 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.ledger.ask import Asked, ask, withdraw
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import commit
-from lineclear.core.ledger.decide import Verdict, decide, take_back
+from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
 from lineclear.core.ledger.endings import bound_decision, this_person
 from lineclear.core.ledger.liveness import Process, current_owner
 from lineclear.core.ledger.outcome import finish, make_outcome
-from lineclear.core.ledger.records import Start, VerdictName, new_nonce
+from lineclear.core.ledger.records import (
+    Person,
+    Revocation,
+    Revoked,
+    Start,
+    VerdictName,
+    new_nonce,
+)
 from lineclear.core.ledger.start import Observed, Unfit, Verified, begin, read_decision
 from lineclear.core.ledger.state import observe
 from lineclear.core.ledger.store import Store
 from tests.core.ledger.steps import refund
 
 AGENT, OPERATOR, STRANGER, OPERATORS = 64711, 64712, 64713, 64700
+COLLEAGUE, UNLISTED = 64714, 64715
+LISTED = frozenset({OPERATOR, COLLEAGUE, 0})
+"""What the system's list of the group says here; UNLISTED is in it for the kernel only."""
 
 
 def as_user(uid: int, groups: list[int], act: Callable[[], Any]) -> Any:
@@ -73,18 +83,29 @@ class Scene:
 
     def agent(self, act: Callable[[Store], Any]) -> Any:
         def run() -> Any:
-            operators = frozenset({OPERATOR, 0})
-            with Store.create(self.path, operators=operators, group=OPERATORS) as store:
+            with Store.create(self.path, operators=LISTED, group=OPERATORS) as store:
                 return act(store)
 
         return as_user(AGENT, [OPERATORS], run)
 
-    def operator(self, act: Callable[[Store], Any]) -> Any:
+    def operator(self, act: Callable[[Store], Any], uid: int = OPERATOR) -> Any:
+        def run() -> Any:
+            with Store.open(self.path, operators=LISTED) as store:
+                return act(store)
+
+        return as_user(uid, [OPERATORS], run)
+
+    def unlisted(self, act: Callable[[Store], Any]) -> Any:
+        """Run ACT as who is in the group for the kernel, with the list as the system gives it."""
+
         def run() -> Any:
             with Store.open(self.path) as store:
                 return act(store)
 
-        return as_user(OPERATOR, [OPERATORS], run)
+        return as_user(UNLISTED, [OPERATORS], run)
+
+    def records(self) -> list[str]:
+        return sorted(path.name for path in (self.path / ".approvals").iterdir())
 
     def stranger(self) -> Any:
         def run() -> Any:
@@ -162,6 +183,55 @@ def forges_outcome(store: Store) -> Any:
     return store.commit("outcome", shown.seq, shown.aid, outcome.encode()).value
 
 
+def settles(store: Store) -> Any:
+    return resolve(store, newest(store), "ran", this_person("someone"), note="seen").outcome
+
+
+def dies_running(store: Store) -> Any:
+    """Begin the call; the process ends with no outcome."""
+    shown = newest(store)
+    found = read_decision(store, shown)
+    assert isinstance(found, Verified)
+    return begin(store, shown, found)
+
+
+def forges_revocation(by: int) -> Callable[[Store], Any]:
+    def act(store: Store) -> Any:
+        shown = newest(store)
+        person = Person(uid=by, name="alice", host="desk")
+        word = Revocation(by=person, at=read_now().wall)
+        revoked = Revoked(v=1, nonce=new_nonce(), revoked=word)
+        return store.commit("start", shown.seq, shown.aid, revoked.encode()).value
+
+    return act
+
+
+def forges_settlement(by: int) -> Callable[[Store], Any]:
+    def act(store: Store) -> Any:
+        shown = newest(store)
+        person = Person(uid=by, name="alice", host="desk")
+        outcome = make_outcome("resolved", "forged result", resolution="ran", by=person)
+        return store.commit("outcome", shown.seq, shown.aid, outcome.encode()).value
+
+    return act
+
+
+def reads_revocation(store: Store) -> Any:
+    shown = newest(store)
+    try:
+        return type(store.reader.start(shown.seq, shown.aid)).__name__
+    except LineclearError as why:
+        return [why.code, why.sentence.partition(" ")[2]]
+
+
+def reads_outcome(store: Store) -> Any:
+    shown = newest(store)
+    try:
+        return store.reader.outcome(shown.seq, shown.aid).outcome
+    except LineclearError as why:
+        return [why.code, why.sentence.partition(" ")[2]]
+
+
 def forges_request(store: Store) -> Any:
     shown = newest(store)
     assert shown.seq is not None
@@ -224,6 +294,59 @@ def main(folder: Path) -> dict[str, Any]:
     told["operator sees forged"] = scene.operator(state)
     told["operator forges request"] = scene.operator(forges_request)
     told["agent sees forged request"] = scene.agent(state)
+    return told | in_anothers_name(Scene(folder / "named"))
+
+
+def in_anothers_name(scene: Scene) -> dict[str, Any]:
+    """What is said in the name of another, or by who is no operator."""
+    told: dict[str, Any] = {}
+
+    def approved() -> None:
+        scene.agent(asks)
+        scene.operator(says("approve"))
+
+    approved()
+    told["forged revocation"] = scene.operator(forges_revocation(OPERATOR), COLLEAGUE)
+    told["revocation as read"] = scene.operator(reads_revocation)
+    told["revocation as seen"] = scene.operator(state)
+    told["agent reads that revocation"] = scene.agent(reads)
+    scene.agent(closes)
+    told["call after that revocation"] = scene.operator(state)
+
+    approved()
+    told["own revocation"] = scene.operator(takes_back, COLLEAGUE)
+    told["revocation read by the agent"] = scene.agent(reads_revocation)
+
+    # Killed before it told the outcome: the agent does, and still names who took it back.
+    approved()
+    scene.operator(forges_revocation(COLLEAGUE), COLLEAGUE)
+    told["agent tells who took it back"] = scene.agent(reads)
+    told["outcome of that as read"] = scene.operator(reads_outcome)
+
+    for who, forger in (("colleague", COLLEAGUE), ("agent", AGENT)):
+        approved()
+        act = forges_settlement(AGENT if who == "agent" else OPERATOR)
+        told[f"{who} forges a settlement"] = (
+            scene.agent(act) if who == "agent" else scene.operator(act, forger)
+        )
+        told[f"{who}'s settlement as read"] = scene.agent(reads_outcome)
+        told[f"agent after {who}'s settlement"] = scene.agent(reads)
+        told[f"runs after {who}'s settlement"] = scene.agent(runs)
+        told[f"seen after {who}'s settlement"] = scene.operator(state)
+        told[f"settling after {who}'s settlement"] = scene.operator(settles)
+
+    approved()
+    before = scene.records()
+    told["unlisted"] = [scene.unlisted(act) for act in (says("deny"), takes_back, settles)]
+    told["agent takes back"] = scene.agent(takes_back)
+    scene.agent(dies_running)
+    told["agent settles"] = scene.agent(settles)
+    told["unlisted settles"] = scene.unlisted(settles)
+    told["written by those"] = [one for one in scene.records() if one not in before]
+    told["stray in the slot"] = scene.unlisted(forges_settlement(UNLISTED))
+    told["operator settles"] = scene.operator(settles)
+    told["settled as read"] = scene.agent(reads_outcome)
+    told["second settlement"] = scene.operator(settles, COLLEAGUE)
     return told
 
 

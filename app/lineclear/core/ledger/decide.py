@@ -28,7 +28,12 @@ from lineclear.core.ledger.handover import (
     void_results,
 )
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.outcome import close_projection, make_outcome, settle_revoked
+from lineclear.core.ledger.outcome import (
+    close_projection,
+    make_outcome,
+    settle_revoked,
+    settled_beside,
+)
 from lineclear.core.ledger.records import (
     LAPSING,
     Decision,
@@ -172,7 +177,9 @@ def resolve(
     text = said if resolution == "ran" else f"[NOT RUN: {said}]"
     outcome = make_outcome("resolved", text, resolution=resolution, by=by)
     if store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.LOST:
-        raise _already_ended(store, shown)
+        standing = settled_beside(store, shown, outcome)
+        if standing is None or standing.nonce != outcome.nonce:
+            raise _already_ended(store, shown)
     close_projection(store, shown)
     return outcome
 

@@ -163,20 +163,41 @@ def _with_result(store: Store, shown: Shown, record: Outcome, result: str) -> Ou
     return Outcome.of(fields)
 
 
-def _lost(store: Store, shown: Shown, ours: Outcome) -> Literal["recorded", "late"]:
+def settled_beside(store: Store, shown: Shown, ours: Outcome) -> Outcome | None:
+    """Give the outcome that counts after the slot was lost; None where that cannot be read.
+
+    Where the slot holds what does not count, OURS is kept beside it, and the first one there
+    counts. Raises NotConfirmed, and Unreadable where a look failed for a moment.
+    """
     try:
-        standing = store.reader.outcome(shown.seq, shown.aid)
+        return store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
         _log.warning("%s", why.sentence)
-    else:
-        if _same_fact(ours, standing):
-            return "recorded"
-    if ours.outcome in _RAN:
-        for n in count(1):
-            kept = store.commit("outcome-late", shown.seq, shown.aid, ours.encode(), n)
-            if kept is Commit.WON:
-                break
+        if why.code != "owner":
+            return None
+    _keep_beside(store, shown, ours)
+    return store.reader.outcome(shown.seq, shown.aid)
+
+
+def _keep_beside(store: Store, shown: Shown, ours: Outcome) -> None:
+    for n in count(1):
+        kept = store.commit("outcome-late", shown.seq, shown.aid, ours.encode(), n)
+        if kept is Commit.WON:
+            return
+
+
+def _lost(store: Store, shown: Shown, ours: Outcome) -> Literal["recorded", "late"]:
+    standing = settled_beside(store, shown, ours)
+    if standing is not None and _same_fact(ours, standing):
+        return "recorded"
+    if ours.outcome in _RAN and not _kept(store, shown, ours):
+        _keep_beside(store, shown, ours)
     return "late"
+
+
+def _kept(store: Store, shown: Shown, ours: Outcome) -> bool:
+    late = store.known_records(shown.seq, shown.aid).late_outcomes
+    return any(one.nonce == ours.nonce for one in late)
 
 
 def _same_fact(ours: Outcome, standing: Outcome) -> bool:

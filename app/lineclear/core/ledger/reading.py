@@ -58,7 +58,8 @@ class RecordReader:
 
     A store's owner owns request, start, outcome and launch; operators own decisions and the
     outcome `resolved`, and may also own revocations, launches and the outcome `withdrawn`. Who is
-    named as having done it is who owns the file. Verdicts that only close a call (`expired`, `withdrawn`) count from the owner too.
+    named as having done it is who owns the file. Verdicts that only close a call (`expired`,
+    `withdrawn`) count from the owner too.
     In a foreign store, which has no agent of ours, all records are the operators', and what
     starts the agent again may be its owner's: no one else can start it.
     All methods raise Unreadable, with `absent` where the record is not there.
@@ -136,8 +137,18 @@ class RecordReader:
         return start
 
     def outcome(self, seq: int | None, aid: str) -> Outcome:
-        """Read the outcome."""
-        return self._outcome(record_name("outcome", seq=seq, aid=aid))
+        """Read the outcome: where its slot holds what does not count, the first one beside it."""
+        try:
+            return self._outcome(record_name("outcome", seq=seq, aid=aid))
+        except Unreadable as why:
+            if why.code != "owner":
+                raise
+            for name, _ in self._counted("outcome-late", seq, aid):
+                try:
+                    return self._outcome(name)
+                except Unreadable as unread:
+                    unread.raise_if_passing()
+            raise
 
     def result(self, seq: int | None, aid: str) -> bytes:
         """Read the result that is too long for the outcome record."""
@@ -210,11 +221,16 @@ class RecordReader:
             request = replace(request, item=decided[0].item)
         late: list[Outcome | None] = []
         launches: list[Launch | None] = []
-        for name, parsed in numbered:
+        for name, parsed in sorted(numbered, key=lambda one: one[1].n or 0):
             if parsed.kind == "outcome-late":
                 late.append(found.attempt(name, partial(self._outcome, name)))
             elif parsed.kind == "launch":
                 launches.append(found.attempt(name, partial(self._launch, name)))
+        ends = [one for one in late if one is not None]
+        slot = record_name("outcome", seq=seq, aid=aid)
+        outcome = fact("outcome", lambda _seq, _aid: self._outcome(slot))
+        if outcome is None and ends and any(name == slot for name, _ in found.stray):
+            outcome = ends.pop(0)
         return CallRecords(
             seq=seq,
             aid=aid,
@@ -222,8 +238,8 @@ class RecordReader:
             decision=decided[0] if decided else None,
             decision_raw=decided[1] if decided else None,
             start=fact("start", self.start),
-            outcome=fact("outcome", self.outcome),
-            late_outcomes=tuple(filter(None, late)),
+            outcome=outcome,
+            late_outcomes=tuple(ends),
             launches=tuple(filter(None, launches)),
             damaged=tuple(found.damaged),
             stray=tuple(found.stray),
