@@ -329,6 +329,51 @@ def test_again_once_five_minutes_before_calls_expire(operator):
     assert len(operator.told) == 2
 
 
+def test_a_deadline_does_not_hide_that_a_call_may_have_run(operator):
+    operator.arrive(of("ci", 1, expires_at=NOW + timedelta(minutes=6)), of("ops", 3))
+    operator.wait(BURST_S)
+    operator.arrive(of("hang", 2, state=State.UNCERTAIN, started_at=NOW))
+    operator.wait(APART_S)
+    assert operator.last().title == "1 call may have run"
+    operator.wait(60)
+    assert operator.last() == Alert(
+        "1 call may have run",
+        "hang 1 \u00b7 1 call expires in 5 min \u00b7 2 calls wait",
+        urgent=True,
+    )
+    operator.change(of("ci", 1, state=State.EXPIRED, closed=True))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert(
+        "1 call may have run", "hang 1 \u00b7 1 call waits", urgent=True, corrects=True
+    )
+    operator.arrive(of("ci", 4))
+    operator.wait(APART_S)
+    assert operator.last().body == "hang 1 \u00b7 2 calls wait"
+    operator.change(of("hang", 2, state=State.DONE, outcome="resolved", closed=True))
+    operator.wait(BURST_S)
+    assert operator.last().title == "2 calls wait"
+
+
+def test_what_may_have_run_and_was_looked_at_is_not_told_with_what_comes_after(operator):
+    operator.arrive(of("hang", 2, state=State.UNCERTAIN))
+    operator.wait(BURST_S)
+    operator.looks = True
+    operator.wait(1)
+    operator.looks = False
+    operator.arrive(of("ci", 1))
+    operator.wait(APART_S)
+    assert (operator.last().title, operator.last().urgent) == ("1 call waits", False)
+
+
+def test_later_reminds_of_what_may_have_run_too(operator):
+    operator.arrive(of("hang", 2, state=State.UNCERTAIN))
+    operator.wait(BURST_S)
+    operator.alerts.later()
+    operator.wait(LATER_S + BURST_S)
+    assert len(operator.told) == 2
+    assert operator.last() == Alert("1 call may have run", "hang 1", urgent=True)
+
+
 def test_calls_that_expire_together_are_one_notification(operator):
     ends = NOW + timedelta(minutes=6)
     operator.arrive(*(of("ci", number, expires_at=ends) for number in range(4)))

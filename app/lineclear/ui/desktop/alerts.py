@@ -90,6 +90,8 @@ class Alerts:
         """The calls of the last notification that are still open."""
         self._named: dict[Cause, set[str]] = {cause: set() for cause in Cause}
         """Those of them that it named apart from all that wait."""
+        self._unsettled: dict[str, None] = {}
+        """Calls that may have run, as was told: named until they are settled or somebody looks."""
         self._untrue: float | None = None
         """Since when it says more than what is still so."""
         self.standing = False
@@ -151,6 +153,7 @@ class Alerts:
 
     def _over(self, row_id: str) -> None:
         """A call is decided, withdrawn or gone."""
+        self._unsettled.pop(row_id, None)
         if self._open.pop(row_id, None) is not None:
             for news in self._news.values():
                 news.pop(row_id, None)
@@ -172,6 +175,7 @@ class Alerts:
         self._expire()
         self._know()
         self._silent_until = None
+        self._unsettled.clear()
         self._take_down()
 
     def later(self) -> None:
@@ -284,20 +288,25 @@ class Alerts:
     def _remind(self) -> None:
         for row in self._waiting():
             self._news[Cause.NEW][row.id] = None
-        if self._news[Cause.NEW] and self._since is None:
+        self._news[Cause.MAY_HAVE_RUN].update(self._unsettled)
+        if (self._news[Cause.NEW] or self._unsettled) and self._since is None:
             self._since = self._clock() - BURST_S
 
     def _tell_now(self) -> None:
         rows = list(self._waiting())
-        uncertain = self._rows(self._news[Cause.MAY_HAVE_RUN])
+        # What is told takes the place of what stands: else a deadline would hide for good that a
+        # call may have run.
+        self._unsettled.update(self._news[Cause.MAY_HAVE_RUN])
+        apart = {**self._news, Cause.MAY_HAVE_RUN: self._unsettled}
+        uncertain = self._rows(self._unsettled)
         if not rows and not uncertain:
             return
-        self._causes = frozenset(cause for cause, news in self._news.items() if news)
-        self._named = {cause: set(news) for cause, news in self._news.items()}
+        self._causes = frozenset(cause for cause, named in apart.items() if named)
+        self._named = {cause: set(named) for cause, named in apart.items()}
         self._about = {row.id for row in (*rows, *uncertain)}
         self._last = self._clock()
         self.standing, self._untrue = True, None
-        self._tell(self._alert(rows, self._news))
+        self._tell(self._alert(rows, apart))
 
     def _correct(self) -> None:
         """Let what stands say only what is still so, once what is over has come to a rest."""
