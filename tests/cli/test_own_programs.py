@@ -7,8 +7,11 @@ import asyncio
 import contextlib
 import itertools
 import json
+import os
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +27,23 @@ from slow import make
 
 async def main():
     async with make(sys.argv[1]) as agent:
+        print(await agent.resume())
+
+asyncio.run(main())
+"""
+SUPERVISOR = """
+import asyncio, subprocess, sys, threading
+from slow import make
+
+def start_the_other():
+    input()
+    child = [sys.executable, "own.py", sys.argv[2]]
+    done = subprocess.run(child, stderr=subprocess.STDOUT)
+    print("child ended with", done.returncode, flush=True)
+
+async def main():
+    async with make(sys.argv[1]) as agent:
+        threading.Thread(target=start_the_other).start()
         print(await agent.resume())
 
 asyncio.run(main())
@@ -92,3 +112,62 @@ def test_a_copy_is_not_gone_on_with_beside_the_other(folder, first, second):
         (folder / "wait").unlink()
         assert how_it_ended(folder, "a", one).endswith("charged\n")
     assert len(ran(folder)) == 1
+
+
+def test_what_an_agent_starts_goes_on_with_no_copy_of_its_run(folder):
+    argv = [sys.executable, "-c", SUPERVISOR, *(str(folder / name / "bot") for name in "ab")]
+    supervisor = subprocess.Popen(
+        argv,
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    with contextlib.ExitStack() as stack:
+        stack.callback(supervisor.kill)
+        assert supervisor.stdin is not None
+        assert supervisor.stdout is not None
+        wait_for(lambda: ran(folder))
+        print("next", file=supervisor.stdin, flush=True)
+        said = ""
+        while "child ended with" not in said:
+            said += supervisor.stdout.readline()
+        assert f"Its run goes on already: process {supervisor.pid} resumed it in " in said
+        assert "child ended with 1" in said
+        (folder / "wait").unlink()
+        assert supervisor.communicate(timeout=60)[0].endswith("charged\n")
+    assert ran(folder) == [str(supervisor.pid)]
+
+
+def test_a_worker_that_was_killed_leaves_its_agent_the_only_one(folder):
+    source = folder / "foreign"
+    (folder / "theirs").rename(folder / "bot")
+    source.mkdir(mode=0o700)
+    (folder / "bot").rename(source / "bot")
+    program = [sys.executable, "-m", "lineclear", "resume", "{store}", "--agent", "slow:make"]
+    words = ("--source", source, "--cwd", folder, "--", *program)
+    assert lineclear("config", "set-launch", *words).returncode == 0
+    row = only_row("--source", source)
+    word = ("--despite", "may_be_running")
+    launched = lineclear("relaunch", "--source", source, row["id"], *word)
+    assert launched.returncode == 0, launched.stderr
+    (agent,) = map(int, wait_for(lambda: ran(folder)))
+    worker = int(Path(f"/proc/{agent}/stat").read_text().rpartition(")")[2].split()[1])
+    assert "run-claimed" in Path(f"/proc/{worker}/cmdline").read_text()
+    os.kill(worker, signal.SIGKILL)
+    wait_for(lambda: gone(worker))
+    for way in ("resume", "own program"):
+        said = how_it_ended(folder, "b", started(folder, "b", way))
+        assert f"Its run goes on already: process {agent} resumed it in " in said
+    (folder / "wait").unlink()
+    wait_for(lambda: gone(agent))
+    assert ran(folder) == [str(agent)]
+
+
+def gone(pid):
+    """Tell whether a process has ended, be it that nobody has waited for it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

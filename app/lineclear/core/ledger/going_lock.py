@@ -1,7 +1,10 @@
-"""Runs that go on since this operator started them, wherever they stand: one lock for each.
+"""Runs that go on since this operator started them, wherever they stand: two locks for each.
 
-A look finds what goes on in watched folders only. Of copies that no watched folder holds, this
-tells the operator's next start, and names who it is. Taken and removed in the run's turn.
+A look finds what goes on in watched folders only. Of copies that no watched folder holds, these
+tell the operator's next start, and name who it is. Who starts a run holds the first; processes
+below it are let through, as one of them is what it starts. The agent that goes on holds the second,
+also after its starter ended, and nobody is let through there, be it in a process of the agent's
+own. Both are taken and removed in the run's turn.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Refusal, StoreHeld, StoreRefused
@@ -24,28 +28,53 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.turn import name_of_run, no_lock, shelf_of, turn
 
 _log = logging.getLogger(__name__)
+_AGENT: Final = "\nagent"
+"""No run is called so: what ends with it names the agent's lock."""
 
 
 def refuse_going_on(name: str) -> None:
-    """Raise Refusal (`alive`) while another process goes on with the run of this name.
+    """Raise Refusal (`alive`) while something else goes on with the run of this name.
 
-    A worker that started this process to go on with it is no other.
+    A worker that started this process to go on with it is nothing else.
     """
-    seen = lock.look(_folder(name))
-    if seen.held and not _is_ours(seen):
-        raise Refusal(f"Its run goes on already: {_who(seen)}.", code="alive")
+    started, taken_up = lock.look(_folder(name)), lock.look(_folder(name, _AGENT))
+    for seen in (started, taken_up):
+        if seen.held and (seen is taken_up or not _is_ours(seen)):
+            raise Refusal(f"Its run goes on already: {_who(seen)}.", code="alive")
 
 
 @contextmanager
 def going_on(name: str, store: Path) -> Iterator[None]:
-    """Say until it is left that this process goes on with a run in STORE; entered in its turn.
+    """Say until it is left that this process started a run in STORE; entered in its turn.
 
     Raises Refusal: `alive`, `start_lock`.
     """
-    folder = _folder(name)
-    if _is_ours(lock.look(folder)):
+    if _is_ours(lock.look(_folder(name))):
         yield
         return
+    with _holding(name, _folder(name), store):
+        yield
+
+
+def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
+    """Take the turn of a run, and say until KEPT is closed that its agent goes on in STORE.
+
+    An agent must not depend on it that its user can keep a lock at home: that it cannot is logged.
+    Raises Refusal: `alive`, `being_started`.
+    """
+    name = name_of_run(run_id)
+    try:
+        with turn(name):
+            refuse_going_on(name)
+            kept.enter_context(_holding(name, _folder(name, _AGENT), store))
+    except (LineclearError, OSError) as why:
+        if isinstance(why, Refusal) and why.code != "start_lock":
+            raise
+        _log.warning("A copy of this run may be resumed while it goes on here. %s", why)
+
+
+@contextmanager
+def _holding(name: str, folder: Path, store: Path) -> Iterator[None]:
     try:
         held = AgentLock.acquire(
             folder, argv=(os.fsencode(store).decode("utf-8", "backslashreplace"),)
@@ -58,23 +87,6 @@ def going_on(name: str, store: Path) -> Iterator[None]:
         yield
     finally:
         _end(held, name)
-
-
-def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
-    """Take the turn of a run, and say until KEPT is closed that this process goes on with it.
-
-    An agent must not depend on it that its user can keep a lock at home: that it cannot is logged.
-    Raises Refusal: `alive`, `being_started`.
-    """
-    name = name_of_run(run_id)
-    try:
-        with turn(name):
-            refuse_going_on(name)
-            kept.enter_context(going_on(name, store))
-    except (LineclearError, OSError) as why:
-        if isinstance(why, Refusal) and why.code != "start_lock":
-            raise
-        _log.warning("A copy of this run may be resumed while it goes on here. %s", why)
 
 
 def _end(held: AgentLock, name: str) -> None:
@@ -95,12 +107,12 @@ def _remove(folder: Path) -> None:
         close_folder(shelf)
 
 
-def _folder(name: str) -> Path:
-    return shelf_of(name) / hashlib.sha256(name.encode()).hexdigest()[:32]
+def _folder(name: str, whose: str = "") -> Path:
+    return shelf_of(name) / hashlib.sha256(f"{name}{whose}".encode()).hexdigest()[:32]
 
 
 def _is_ours(seen: LockState) -> bool:
-    """Tell whether this process holds it, or a worker that started it."""
+    """Tell whether this process holds what a starter holds, or one above it does."""
     ours = liveness.current_owner()
     if not seen.held or seen.owner is None:
         return False
