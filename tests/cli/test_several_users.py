@@ -151,6 +151,10 @@ def test_what_may_have_run_is_settled_by_one_and_told_to_the_other(town):
         assert says(town, ALICE, "approve", call).returncode == 0
         agent.wait(30)
     row(town, BOB, "uncertain")
+    for user in (AGENT, UNLISTED):
+        refused = says(town, user, "resolve", call, "--ran", "--note", "x")
+        assert (refused.returncode, "[no_operator]" in refused.stderr) == (4, True), refused.stderr
+    row(town, BOB, "uncertain")
     done = says(town, BOB, "resolve", call, "--ran", "--note", "it is in the bank")
     assert (done.returncode, done.stderr) == (0, "")
     late = says(town, ALICE, "resolve", call, "--not-run", "--note", "no")
