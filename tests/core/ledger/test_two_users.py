@@ -100,6 +100,7 @@ def test_nobody_takes_back_in_a_colleagues_name(told):
     forged = f"says that user {OPERATOR} took the approval back, but user {COLLEAGUE} wrote it."
     assert told["revocation as read"] == ["by_uid", forged]
     assert told["revocation as seen"] == "damaged"
+    assert told["taking back over it"] == "by_uid"
     # Nothing started and nothing can: the agent asks anew.
     assert told["agent reads that revocation"] == "start_taken"
     assert told["call after that revocation"] == "done"

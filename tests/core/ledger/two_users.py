@@ -309,6 +309,7 @@ def in_anothers_name(scene: Scene) -> dict[str, Any]:
     told["forged revocation"] = scene.operator(forges_revocation(OPERATOR), COLLEAGUE)
     told["revocation as read"] = scene.operator(reads_revocation)
     told["revocation as seen"] = scene.operator(state)
+    told["taking back over it"] = scene.operator(takes_back)
     told["agent reads that revocation"] = scene.agent(reads)
     scene.agent(closes)
     told["call after that revocation"] = scene.operator(state)

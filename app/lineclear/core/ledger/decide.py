@@ -130,7 +130,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
 
     Results that it was handed over in are gone on return, so that nobody acts on them later.
     BY must be the user of this process. Raises Refusal (`picked_up`, `not_approved`,
-    `store_moved`, `no_operator`), NotConfirmed.
+    `store_moved`, `no_operator`, or why what holds the start slot cannot be read), NotConfirmed.
     """
     _refuse_no_operator(store, by)
     _refuse_other_store(store, shown)
@@ -142,7 +142,13 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         raise Refusal(_not_approved(shown, records), code="not_approved")
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
     if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.LOST:
-        first = _start(store, shown)
+        try:
+            first = store.reader.start(shown.seq, shown.aid)
+        except Unreadable as why:
+            why.raise_if_passing()
+            raise Refusal(
+                f"{_tool(shown)} cannot be taken back: {why.sentence}", code=why.code
+            ) from why
         if not isinstance(first, Revoked):
             raise Refusal(
                 f"{_tool(shown)} was picked up before it could be taken back.", code="picked_up"
