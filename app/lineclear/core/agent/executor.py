@@ -174,9 +174,8 @@ class AgentExecutor:
         run again, and neither is one that may have run.
         Raises what `invoke` raises, ResumeError, AlreadyDecided, Refusal (`alive`,
         `being_started`) while this user goes on with a copy of the run in another folder, and
-        Unreadable for a checkpoint that is there and cannot be used, unless what can be read proves
-        that nothing was done after it: a call that is still open, or a whole execution checkpoint
-        beside a loop checkpoint.
+        Unreadable for a checkpoint that is there and cannot be used, unless a call is still open:
+        that proves that nothing was done after it.
         """
         with self._alone():
             if self.store is not None and not isinstance(self.store, FileResumeStore):
@@ -286,15 +285,10 @@ class AgentExecutor:
             return taken
         raise unread(kept.unread[0]) from kept.unread[0]
 
-    async def _last_begun(self, run_id: str) -> int:
-        """Give the highest ordinal of a call of a run that is known to have begun, or 0."""
-        if not isinstance(self.store, FileResumeStore):
-            return 0
-        return await self.store.last_begun(run_id)
-
     async def _fence_begun(self, run: Run) -> None:
         """Mark how far a run had come that was begun before, so that no call is made again."""
-        run.fenced = await self._last_begun(run.trace_id)
+        if isinstance(self.store, FileResumeStore):
+            run.fenced = await self.store.last_begun(run.trace_id)
 
     async def _go_on_from(self, taken: Taken, store: FileResumeStore | None) -> str | None:
         run = taken.run

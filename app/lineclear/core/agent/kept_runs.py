@@ -57,20 +57,10 @@ class _Filed(Protocol):
 class Kept:
     """What is kept of one run besides its requests, and what of it cannot be read."""
 
-    execution: Taken | None = None
-    loop: Taken | None = None
+    taken: Taken | None = None
+    """The run as the checkpoint has it in which it came further; None: none can be read."""
     unread: tuple[LineclearError, ...] = ()
     """Why a checkpoint that is there cannot be used, for each such one."""
-
-    @property
-    def taken(self) -> Taken | None:
-        """The run as the checkpoint has it in which it came further; None: none can be read."""
-        if self.execution is None or self.loop is None:
-            return self.loop if self.execution is None else self.execution
-        if _further(self.loop, self.execution):
-            return self.loop
-        self.execution.run.reports = self.loop.run.reports
-        return self.execution
 
 
 class KeptRuns:
@@ -152,7 +142,7 @@ class KeptRuns:
         except LineclearError as why:
             unread.append(why)
             self._unread.add(run_id)
-        return Kept(execution, loop, tuple(unread))
+        return Kept(_furthest(execution, loop), tuple(unread))
 
     async def _execution(self, run_id: str) -> Taken | None:
         if self._keeper is None:
@@ -194,8 +184,13 @@ class KeptRuns:
             raise _named(why, run_id, getattr(self._sink, "store", None)) from why
 
 
-def _further(one: Taken, other: Taken) -> bool:
-    return (one.run.done, one.run.iteration) > (other.run.done, other.run.iteration)
+def _furthest(execution: Taken | None, loop: Taken | None) -> Taken | None:
+    if execution is None or loop is None:
+        return loop if execution is None else execution
+    if (loop.run.done, loop.run.iteration) > (execution.run.done, execution.run.iteration):
+        return loop
+    execution.run.reports = loop.run.reports
+    return execution
 
 
 def _named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:

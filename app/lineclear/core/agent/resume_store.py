@@ -184,7 +184,7 @@ class FileResumeStore:
     async def end_of(self, run_id: str) -> RunNote | None:
         """Give the note of a run that came to its end here; None: none is known to have.
 
-        Raises Unreadable where the notes cannot be read.
+        Raises StoreHeld, and Unreadable where the notes cannot be read.
         """
         return await self._run(lambda: self._end_of(run_id))
 
@@ -377,14 +377,7 @@ class FileResumeStore:
             self.when_resumed()
 
     def _end_of(self, run_id: str) -> RunNote | None:
-        try:
-            store = Store.open(self.path)
-        except Unreadable as why:
-            if why.code == "absent":
-                return None
-            raise
-        with store:
-            notes = run_notes.run_notes(store) if store.native else ()
+        notes = run_notes.run_notes(self._opened())
         return next((one for one in notes if one.run_id == run_id and one.ended_at), None)
 
     def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
