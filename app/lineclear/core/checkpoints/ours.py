@@ -39,18 +39,18 @@ def reported(block: Json) -> Reported | None:
     )
 
 
-NOTHING_KNOWN: Final = Reported(None, Usage(), Counters())
-"""In place of a block that cannot be read: no 0 beside it is told to be one."""
+_NOTHING_KNOWN: Final = Reported(None, Usage(), Counters())
 
 
-def as_written(written: Reported, ours: Reported | None) -> Reported:
-    """Give what a system itself has WRITTEN, whatever a block in it says.
+def as_written(written: Reported, block: Json) -> Reported:
+    """Give what a system itself has WRITTEN, whatever a BLOCK in it says.
 
     Anybody can write such a block, so it hides no figure and sets no limit. Only a 0 of which it
-    says that it is not known is none.
+    says that it is not known is none, or beside which it cannot be read.
     """
-    if ours is None:
+    if block is None:
         return written
+    ours = reported(block) or _NOTHING_KNOWN
     kinds = (
         _unless_unknown(getattr(written.usage, name), getattr(ours.usage, name))
         for name in ("tokens_in", "tokens_out", "cache")

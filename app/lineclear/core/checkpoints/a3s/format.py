@@ -46,7 +46,7 @@ from lineclear.core.checkpoints.model import (
     Step,
     Usage,
 )
-from lineclear.core.checkpoints.ours import BLOCK, NOTHING_KNOWN, as_written, reported
+from lineclear.core.checkpoints.ours import BLOCK, as_written, reported
 from lineclear.core.checkpoints.run_block import is_broken
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
@@ -119,10 +119,8 @@ class A3s(Format):
         checkpoint = LoopCheckpoint.from_document(document)
         usage = checkpoint.total_usage
         block = (checkpoint.model_extra or {}).get(BLOCK)
-        ours = reported(block)
         kinds = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens)
-        said = NOTHING_KNOWN if ours is None and block is not None else ours
-        told = as_written(Reported(usage.total_tokens, kinds), said)
+        told = as_written(Reported(usage.total_tokens, kinds), block)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -132,7 +130,7 @@ class A3s(Format):
             counters=Counters(checkpoint.turn, checkpoint.tool_calls_count, told.tokens),
             limits=told.limits,
             usage=told.usage,
-            ours=ours,
+            ours=reported(block),
             position=Position(
                 run_id=checkpoint.run_id,
                 step=checkpoint.turn,

@@ -21,7 +21,7 @@ from lineclear.core.checkpoints.model import (
     Section,
     Usage,
 )
-from lineclear.core.checkpoints.ours import NOTHING_KNOWN, as_written, block_of, reported
+from lineclear.core.checkpoints.ours import as_written, block_of, reported
 from lineclear.core.checkpoints.run_block import is_broken
 from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.starweaver.checkpoint import (
@@ -81,10 +81,8 @@ class Starweaver(Format):
         usage = state.usage
         calls = pending_calls(state)
         block = block_of(checkpoint.metadata).get("run")
-        ours = reported(block)
         kinds = Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens)
-        said = NOTHING_KNOWN if ours is None and block is not None else ours
-        told = as_written(Reported(usage.total_tokens, kinds), said)
+        told = as_written(Reported(usage.total_tokens, kinds), block)
         return Checkpoint(
             system=self.name,
             raw=raw,
@@ -100,7 +98,7 @@ class Starweaver(Format):
             limits=told.limits,
             usage=told.usage,
             spent=_spent(state),
-            ours=ours,
+            ours=reported(block),
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
             # No status tells a run that goes on from one whose process died.
