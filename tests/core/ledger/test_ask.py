@@ -320,13 +320,19 @@ def test_an_identical_finished_call_without_a_key_is_asked_anew_with_a_warning(s
     assert again.block.again_of is None
 
 
+def never_run(store):
+    """A call that was approved, and that its agent could not begin."""
+    shown = asked(store)
+    say(store, shown, "approve")
+    finish(store, shown, "error", code="unconfirmed")
+    return shown
+
+
 def test_what_ran_is_repeated_before_what_was_never_run_or_answered(store):
     ran = asked(store)
     started(store, ran)
     finish(store, ran, "ok", result="done")
-    not_run = asked(store)
-    say(store, not_run, "approve")
-    finish(store, not_run, "error", code="unconfirmed")
+    never_run(store)
     answered = asked(store)
     say(store, answered, "result", result="by hand")
     finish(store, answered, "ok", result="by hand")
@@ -336,9 +342,7 @@ def test_what_ran_is_repeated_before_what_was_never_run_or_answered(store):
 
 
 def test_what_was_never_run_is_named_where_nothing_ran(store):
-    not_run = asked(store)
-    say(store, not_run, "approve")
-    finish(store, not_run, "error", code="unconfirmed")
+    not_run = never_run(store)
     again = ask(store, refund())
     assert isinstance(again, Asked)
     assert again.block.repeats == not_run.aid

@@ -28,13 +28,18 @@ def hold(inbox, seconds: int) -> None:
     inbox._bridge.settings = inbox._bridge.settings.model_copy(update={"hold_s": seconds})
 
 
-async def held_burst(inbox, source, until):
-    shown = [ask_for(source, agent=f"b{n}", arguments={"n": n}).shown for n in range(3)]
-    await bursts.select_all(inbox, until, 3)
+async def opened_burst(inbox, source, until, number):
+    shown = [ask_for(source, agent=f"b{n}", arguments={"n": n}).shown for n in range(number)]
+    await bursts.select_all(inbox, until, number)
     inbox.table.setFocus()
     QTest.keyClick(inbox.table, Qt.Key.Key_B)
     flow = await until(lambda: inbox.together.flow, "the window of the burst")
     await until(flow.window.on_screen, "the burst on screen")
+    return flow, shown
+
+
+async def held_burst(inbox, source, until):
+    flow, shown = await opened_burst(inbox, source, until, 3)
     hold(inbox, 60)
     await bursts.ready(flow, until)
     click(flow.window.approve)
@@ -81,12 +86,7 @@ async def test_a_word_that_was_written_is_said_to_be_lost_no_more(inbox, source,
 
 
 async def test_a_burst_whose_window_is_closed_tells_how_it_went(inbox, source, until):
-    shown = [ask_for(source, agent=f"b{n}", arguments={"n": n}).shown for n in range(9)]
-    await bursts.select_all(inbox, until, 9)
-    inbox.table.setFocus()
-    QTest.keyClick(inbox.table, Qt.Key.Key_B)
-    flow = await until(lambda: inbox.together.flow, "the window of the burst")
-    await until(flow.window.on_screen, "the burst on screen")
+    flow, shown = await opened_burst(inbox, source, until, 9)
     await bursts.ready(flow, until)
     told: list[str] = []
     inbox.together.told.connect(told.append)

@@ -44,6 +44,12 @@ class Scene:
         self.now += timedelta(minutes=minutes)
         self.line.look()
 
+    def comes_meanwhile(self, diff: Diff) -> None:
+        """The operator goes, this comes, and they have been away for long."""
+        self.go()
+        self.line.take(diff)
+        self.passes(6)
+
 
 def test_the_line_stands_there_before_the_operator_is_back(qapp):
     scene = Scene()
@@ -65,9 +71,7 @@ def test_the_line_stands_there_before_the_operator_is_back(qapp):
 
 def test_what_may_have_run_is_shown_first(qapp):
     scene = Scene()
-    scene.go()
-    scene.line.take(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
-    scene.passes(6)
+    scene.comes_meanwhile(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
     assert scene.shown().endswith(": 1 new, 1 may have run.")
     scene.press("returnShow")
     assert scene.wanted == [(row_id(5), True)]
@@ -75,9 +79,7 @@ def test_what_may_have_run_is_shown_first(qapp):
 
 def test_the_line_tells_only_what_is_still_so(qapp):
     scene = Scene()
-    scene.go()
-    scene.line.take(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
-    scene.passes(6)
+    scene.comes_meanwhile(Diff(added=(came(1),), changed=(a_row(5, state=State.UNCERTAIN),)))
     settled = a_row(5, state=State.DONE, outcome="resolved", closed=True)
     scene.line.take(Diff(changed=(settled,)))
     since = f"Since {NOW.astimezone():%H:%M}:"
@@ -94,9 +96,7 @@ def test_the_line_tells_only_what_is_still_so(qapp):
 
 def test_a_line_of_which_nothing_is_left_goes_while_nobody_is_there(qapp):
     scene = Scene()
-    scene.go()
-    scene.line.take(Diff(added=(came(1),)))
-    scene.passes(6)
+    scene.comes_meanwhile(Diff(added=(came(1),)))
     scene.line.take(Diff(removed=(row_id(1),)))
     scene.passes(1)
     assert scene.shown() == ""
@@ -104,9 +104,7 @@ def test_a_line_of_which_nothing_is_left_goes_while_nobody_is_there(qapp):
 
 def test_a_line_that_was_read_does_not_come_back(qapp):
     scene = Scene()
-    scene.go()
-    scene.line.take(Diff(added=(came(1),)))
-    scene.passes(6)
+    scene.comes_meanwhile(Diff(added=(came(1),)))
     scene.there = True
     scene.line.look()
     scene.press("returnClose")
