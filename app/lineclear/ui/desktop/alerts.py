@@ -137,7 +137,7 @@ class Alerts:
             self._happened(row.id, Cause.STOP)
         elif row.id in self._named[Cause.STOP]:
             self._named[Cause.STOP].discard(row.id)
-            self._untrue = self._clock() if self._untrue is None else self._untrue
+            self._outdated()
         if row.expires_at is not None and (before is None or before.expires_at != row.expires_at):
             heapq.heappush(self._ends, (row.expires_at, row.id))
 
@@ -165,8 +165,11 @@ class Alerts:
             self._about.discard(row_id)
             for named in self._named.values():
                 named.discard(row_id)
-            if self._untrue is None:
-                self._untrue = self._clock()
+            self._outdated()
+
+    def _outdated(self) -> None:
+        if self._untrue is None:
+            self._untrue = self._clock()
 
     # --- What the operator does -----------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from lineclear.core.inbox.settings import LaunchSetting
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
+from lineclear.ui.settings.flow import direction
 from lineclear.ui.settings.form import button, in_line, note
 
 
@@ -69,9 +70,8 @@ class CommandEditor(QWidget):
 
     def stack(self, narrow: bool) -> None:
         """Put one field below the other, where it is NARROW."""
-        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         for pair in self._pairs:
-            pair.setDirection(way)
+            pair.setDirection(direction(narrow=narrow))
 
     def show_command(self, setting: LaunchSetting | None) -> None:
         """Begin with this one, or with an empty one."""

@@ -9,13 +9,14 @@ from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidge
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rehearsal import rehearse, shown_argument, without_a_place
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.places import path_text
 from lineclear.language import _
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.command_editor import CommandEditor
-from lineclear.ui.settings.flow import Flow
+from lineclear.ui.settings.flow import Flow, direction
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note, say_name
 from lineclear.ui.settings.would_run import WouldRun
 from lineclear.ui.tasks import Tasks
@@ -82,7 +83,7 @@ class CommandCard(QFrame):
 
     def stack(self, narrow: bool) -> None:
         """Put the buttons below, where it is NARROW."""
-        self._line.setDirection(_direction(narrow))
+        self._line.setDirection(direction(narrow=narrow))
 
 
 class CommandsPage(Page):
@@ -239,10 +240,6 @@ def _about(setting: LaunchSetting, row: Row | None) -> str:
 
 def _named(row: Row) -> str:
     return " \u00b7 ".join((words.name(row.agent), words.name(row.tool, _("no tool")), row.id[:8]))
-
-
-def _direction(narrow: bool) -> QBoxLayout.Direction:
-    return QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
 
 
 def for_whom(setting: LaunchSetting) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QCheckBox,
     QLayout,
     QLayoutItem,
@@ -18,6 +19,11 @@ BETWEEN = 8
 """Pixels between controls of a line."""
 BELOW = 6
 """Pixels between two lines."""
+
+
+def direction(*, narrow: bool) -> QBoxLayout.Direction:
+    """Give how two things stand: beside each other, or one below the other where it is NARROW."""
+    return QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
 
 
 class Flow(QLayout):

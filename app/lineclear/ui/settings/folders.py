@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator

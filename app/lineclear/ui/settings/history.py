@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.database import history_path
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
