@@ -12,11 +12,12 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 from lineclear.core.typed_commands import set_launch
 
 NATIVE = "lineclear"

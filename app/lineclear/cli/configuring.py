@@ -18,7 +18,6 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NothingPending, Unreadable
 from lineclear.core.inbox.command import PLACEHOLDERS
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import (
     LaunchSetting,
     Settings,
@@ -27,6 +26,7 @@ from lineclear.core.inbox.settings import (
 )
 from lineclear.core.inbox.settings_change import change, keep_aside
 from lineclear.core.inbox.wide_sources import too_wide
+from lineclear.core.places import path_text
 
 _BRACED: Final = re.compile(r"\{\w+\}?")
 

@@ -19,12 +19,12 @@ from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.settings import Settings, settings_path
 from lineclear.core.ledger.state import State
-from lineclear.core.places import default_source, home
+from lineclear.core.places import default_source, home, path_text
 from lineclear.core.private_groups import others_may_write
 
 _STYLES: Final = {Level.OK: "ok", Level.NOTE: "dim", Level.WARN: "care", Level.FAIL: "stop"}

@@ -20,12 +20,11 @@ from lineclear import gui_extra
 from lineclear.cli import wording
 from lineclear.cli.display import has_display
 from lineclear.core import frozen
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger import layout, presence
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import look
-from lineclear.core.places import default_source
+from lineclear.core.places import default_source, path_text
 from lineclear.core.private_groups import others_may_write
 
 _NETWORK: Final = frozenset(

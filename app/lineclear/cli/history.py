@@ -22,8 +22,8 @@ from lineclear.core.inbox.history.entry import Entry, Kind, person_text
 from lineclear.core.inbox.history.query import Query, parse_query, ways_of
 from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.search import Pivot, Search
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import masked_line
+from lineclear.core.places import path_text
 
 _HEADER = ("TIME", "ID", "VERDICT", "BY", "AGENT", "TOOL", "ARGUMENTS", "ENDED", "SEEN")
 _ELASTIC = _HEADER.index("ARGUMENTS")

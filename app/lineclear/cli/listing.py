@@ -15,12 +15,13 @@ from lineclear.cli.table import layout
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.rows import Row, path_text, row_json
+from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.inbox.scan import scan_with_health
 from lineclear.core.inbox.scanned import SourceHealth
 from lineclear.core.inbox.secrets import mask_for_record, masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 _HEADER = ("ID", "STATE", "AGENT", "TOOL", "ARGUMENTS", "AGE", "PROCESS", "WARNINGS")
 _ELASTIC = _HEADER.index("ARGUMENTS")

@@ -11,7 +11,7 @@ from lineclear.cli.selection import detail_of, folders_of, looking_into, setting
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox import launch
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import path_text
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -19,10 +19,11 @@ from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.rows import Detail, Row, Unread, path_text, row_json
+from lineclear.core.inbox.rows import Detail, Row, Unread, row_json
 from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
 from lineclear.core.ledger.records import Person, format_instant
 from lineclear.core.ledger.store import Shown
+from lineclear.core.places import path_text
 
 _ODD_TIMES = {
     wording.UNKNOWN: "at an unknown time",

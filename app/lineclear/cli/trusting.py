@@ -20,9 +20,9 @@ from lineclear.core.inbox.proposals import (
     trusted,
 )
 from lineclear.core.inbox.rehearsal import rehearse
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import Settings, load
 from lineclear.core.inbox.settings_change import change
+from lineclear.core.places import path_text
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -14,10 +14,11 @@ from lineclear.cli.table import elide
 from lineclear.cli.terminal import Piece, Styled, Terminal
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row, path_text, row_json
+from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.secrets import mask_for_record, masked_line, masked_text
 from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.places import path_text
 
 _TICK_S = 0.5
 """A wait without an end cannot be interrupted on every system."""

@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_line, masked_text
-from lineclear.core.ledger._platform import folders
+from lineclear.core.ledger.endings import with_uid
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
@@ -117,10 +117,7 @@ def utc_now() -> datetime:
 
 def person(by: Person) -> str:
     """Name a person; the name is their own text, so another user's uid stands beside it."""
-    name = masked_line(by.name, 80)
-    if name and by.uid != folders.user_id():
-        return f"{name} (uid {by.uid})"
-    return name or f"uid {by.uid}"
+    return with_uid(masked_line(by.name, 80), by)
 
 
 def line_without_secrets(text: str) -> str:

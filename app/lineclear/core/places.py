@@ -10,6 +10,11 @@ import platformdirs
 from lineclear.core.errors import LineclearError
 
 
+def path_text(path: str | os.PathLike[str]) -> str:
+    r"""Give a path as text that any UTF-8 output takes: bytes that are no UTF-8 become `\xNN`."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def absolute(path: str | os.PathLike[str]) -> Path:
     """Make a path absolute, `~` expanded; a symlink keeps the name that a person gave it."""
     return Path(os.path.abspath(os.path.expanduser(path)))

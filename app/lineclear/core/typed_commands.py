@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.places import path_text
 
 
 def on_call(
@@ -34,4 +35,4 @@ def _of_folder(store: Path) -> str:
 
 def _as_text(path: str | os.PathLike[str]) -> str:
     # Nobody can type what is no text; it is shown as what it is.
-    return os.fsencode(os.path.abspath(path)).decode("utf-8", "backslashreplace")
+    return path_text(os.path.abspath(path))

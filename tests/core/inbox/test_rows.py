@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Counters, Usage
-from lineclear.core.inbox.rows import Row, path_text, row_json
+from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 AT = datetime(2026, 11, 29, 9, 2, 11, 120000, tzinfo=UTC)
 

@@ -10,11 +10,12 @@ from typing import Final
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.cautions import FIRST_TIME, HANDED_OVER, REPEATS
 from lineclear.core.inbox.repeated import from_answer
-from lineclear.core.inbox.rows import Answered, Row, path_text
+from lineclear.core.inbox.rows import Answered, Row
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger import decide
 from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 _GIVEN: Final = frozenset({"approve", "modify", "result", "deny"})
 _ASKING: Final = frozenset({State.PENDING, State.HELD, State.APPROVED, State.LAPSED})

@@ -18,11 +18,12 @@ from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, UNREAD_BESIDE
 from lineclear.core.inbox.rowbuilding import Call
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 REQUEST_OPEN: Final = "request_open"
 MAY_START: Final = frozenset({State.APPROVED, State.DENIED, State.EXPIRED})

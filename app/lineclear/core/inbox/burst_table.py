@@ -16,7 +16,8 @@ from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.inbox import secrets
 from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
 from lineclear.core.inbox.burst_outliers import far_off, rare
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
+from lineclear.core.places import path_text
 from lineclear.language import _, marked
 
 NOT_GIVEN: Final = marked("not given")

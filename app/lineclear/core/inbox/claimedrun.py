@@ -16,7 +16,7 @@ from lineclear.core.inbox import outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.copies import only_start
-from lineclear.core.inbox.rows import Detail, Row, path_text
+from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.inbox.startable import (
@@ -53,6 +53,7 @@ from lineclear.core.ledger.start import (
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.ledger.takeovers import NOT_BEGUN
 from lineclear.core.ledger.worker import pass_on, starting, working
+from lineclear.core.places import path_text
 
 _DRAIN_S = 2.0
 """How long output is read after a command ended whose children hold its end of the pipe."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from lineclear.core import frozen
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.places import path_text
 from lineclear.core.typed_commands import set_launch
 
 _PLACEHOLDER = re.compile(r"\{(store|aid|checkpoint)\}")

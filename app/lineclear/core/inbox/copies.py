@@ -18,7 +18,7 @@ from typing import Final
 
 from lineclear.core.errors import Refusal, StoreRefused, Unreadable
 from lineclear.core.inbox.everywhere import look_everywhere
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.run_name import name_of, name_of_row
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.calls import Shown
@@ -26,6 +26,7 @@ from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.going_lock import refuse_going_on
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.ledger.turn import name_of_run, said, turn, turn_waited_for
+from lineclear.core.places import path_text
 
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02

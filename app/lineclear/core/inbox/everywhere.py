@@ -12,11 +12,12 @@ from pathlib import Path
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.rowbuilding import NATIVE_SYSTEM
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import scan_once
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 
 def every_folder(sources: Iterable[SourceSetting]) -> tuple[SourceSetting, ...]:

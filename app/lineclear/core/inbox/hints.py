@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from watchfiles._rust_notify import RustNotify
 
 from lineclear.core.inbox.roots import identity_of
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import path_text
 
 STEP_MS = 5
 """News are handed over when none came for this long; measured: 8 ms from a rename to its news

@@ -25,7 +25,6 @@ from lineclear.core import places
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.standing_denials import LASTS, Stand, StandingDenial
 from lineclear.core.ledger import commit, folders, oserrors
 from lineclear.core.ledger._platform import folders as system
@@ -42,6 +41,7 @@ from lineclear.core.ledger.records import (
     Version,
     new_nonce,
 )
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 
 log = logging.getLogger(__name__)

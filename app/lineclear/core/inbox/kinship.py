@@ -25,9 +25,10 @@ from lineclear.core.inbox.beside import (
     with_reason,
 )
 from lineclear.core.inbox.resumed import went_on_into, with_resumed
-from lineclear.core.inbox.rows import Answered, Elsewhere, Resumed, Row, path_text
+from lineclear.core.inbox.rows import Answered, Elsewhere, Resumed, Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 GOES_ON: Final = "alive"
 _By_store = dict[Path, dict[str, Row]]

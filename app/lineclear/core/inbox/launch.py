@@ -27,7 +27,7 @@ from lineclear.core.inbox.command import (
 from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.going_on import LAUNCHED
-from lineclear.core.inbox.rows import Detail, Row, path_text
+from lineclear.core.inbox.rows import Detail, Row
 from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
@@ -56,6 +56,7 @@ from lineclear.core.ledger.liveness import Process, owner_of, process_of
 from lineclear.core.ledger.records import Launch, Owner, Person, new_nonce
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 __all__ = ["Launched", "command_for", "own_program", "put_back", "relaunch", "run_claimed"]
 

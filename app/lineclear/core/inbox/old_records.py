@@ -10,10 +10,11 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger import retention
 from lineclear.core.ledger.retention import OldCall
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lineclear.core.inbox.proposals import NAME, accepted, same_command
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.places import path_text
 from lineclear.language import _, marked
 
 ABOUT = marked(

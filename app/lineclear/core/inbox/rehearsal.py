@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.command import PLACEHOLDERS, environment, filled, start_folder
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.places import path_text
 from lineclear.language import _
 
 

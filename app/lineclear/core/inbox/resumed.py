@@ -11,12 +11,13 @@ from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
-from lineclear.core.inbox.rows import Resumed, Row, path_text
+from lineclear.core.inbox.rows import Resumed, Row
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 TAKEN_UP: Final = re.compile(r"resumed-[0-9a-f]{8}")
 """Names of folders in which agents of ours go on with runs that other programs left beside them."""

@@ -14,7 +14,7 @@ from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
-from lineclear.core.inbox.rows import Repeated, Row, Unread, path_text
+from lineclear.core.inbox.rows import Repeated, Row, Unread
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
@@ -32,6 +32,7 @@ from lineclear.core.ledger.records import (
     Start,
 )
 from lineclear.core.ledger.state import Standing, State
+from lineclear.core.places import path_text
 
 NATIVE_SYSTEM = "lineclear"
 UNDECIDED = frozenset({State.PENDING, State.HELD})

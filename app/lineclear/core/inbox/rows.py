@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import Decision, Launch, Outcome, Person, format_instant
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import CallRecords, Shown
+from lineclear.core.places import path_text
 
 _NOT_REPORTED = Counters()
 
@@ -225,11 +225,6 @@ class Detail:
     """Other checkpoints of the same run that its agent keeps, in whichever system's form."""
     unread: tuple[Unread, ...] = ()
     """Checkpoints beside it that cannot be read: they may be of the same run."""
-
-
-def path_text(path: str | os.PathLike[str]) -> str:
-    r"""Give a path as text that any UTF-8 output takes: bytes that are no UTF-8 become `\xNN`."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def row_json(row: Row) -> dict[str, Any]:

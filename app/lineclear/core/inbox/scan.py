@@ -16,7 +16,7 @@ from lineclear.core.inbox.cautions import FIRST_TIME
 from lineclear.core.inbox.details import read_detail
 from lineclear.core.inbox.feed import Feed
 from lineclear.core.inbox.roots import root_of
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.inbox.storeread import StoreRead, StoreReader
@@ -24,7 +24,7 @@ from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
 from lineclear.core.ledger import lock
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
-from lineclear.core.places import default_source
+from lineclear.core.places import default_source, path_text
 from lineclear.language import _, counted
 
 MIN_PREFIX = 8

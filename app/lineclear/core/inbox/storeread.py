@@ -45,7 +45,7 @@ from lineclear.core.inbox.rowbuilding import (
     request_path,
     row_of,
 )
-from lineclear.core.inbox.rows import Answered, Resumed, Row, path_text
+from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.turning_points import turning_points
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
@@ -64,6 +64,7 @@ from lineclear.core.ledger.liveness import LockState
 from lineclear.core.ledger.run_notes import RUNS
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 log = logging.getLogger(__name__)
 

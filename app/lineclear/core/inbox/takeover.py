@@ -19,7 +19,7 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.copies import only_start
 from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.run_name import name_of
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.startable import (
@@ -46,6 +46,7 @@ from lineclear.core.ledger.takeovers import (
     record_taken_up,
 )
 from lineclear.core.ledger.worker import starting, working
+from lineclear.core.places import path_text
 
 CLAIMED_RUN: Final = "LINECLEAR_CLAIMED_RUN"
 """Environment variable by which a claimed relaunch tells its command which run it claimed."""

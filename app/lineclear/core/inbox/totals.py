@@ -22,7 +22,8 @@ from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.resumed import TAKEN_UP
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
+from lineclear.core.places import path_text
 
 RunKey = tuple[Path, str, str]
 """`Row.run_key`, by the folder that another program left a run in where it was taken over."""

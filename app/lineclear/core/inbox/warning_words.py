@@ -11,12 +11,13 @@ from typing import Final
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.cautions import REPEATS, TWIN
-from lineclear.core.inbox.rows import Repeated, Row, Twin, path_text
+from lineclear.core.inbox.rows import Repeated, Row, Twin
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 from lineclear.language import _, marked
 
 NAME_LIMIT: Final = 40

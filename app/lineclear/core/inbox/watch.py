@@ -16,13 +16,12 @@ from pathlib import Path
 from lineclear.core.inbox.feed import Diff, Feed, split
 from lineclear.core.inbox.hints import Listener, News
 from lineclear.core.inbox.roots import Roots, identity_of, look_where
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import Scanner, is_within
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.watched import Watched
 from lineclear.core.ledger import presence
-from lineclear.core.places import default_source
+from lineclear.core.places import default_source, path_text
 from lineclear.language import _
 
 log = logging.getLogger(__name__)

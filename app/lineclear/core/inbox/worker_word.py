@@ -18,9 +18,9 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import LineclearError, NotConfirmed, Refusal, Unreadable
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Owner
+from lineclear.core.places import path_text
 
 TOLD_TO: Final = "LINECLEAR_TOLD_TO"
 """Environment variable that names the file to a worker."""

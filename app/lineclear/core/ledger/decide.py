@@ -14,11 +14,10 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
-from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import ended_as
-from lineclear.core.ledger.endings import bound_decision, expire
+from lineclear.core.ledger.endings import bound_decision, expire, with_uid
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
 from lineclear.core.ledger.handover import (
@@ -199,11 +198,7 @@ def told(decision: Decision) -> str:
 
 
 def _who(by: Person) -> str:
-    """Name a person; another user, who may go by any name, by their uid too, which is a fact."""
-    name = visible_line(by.name, 40)
-    if by.uid == folders.user_id():
-        return name
-    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+    return with_uid(visible_line(by.name, 40), by)
 
 
 def _refuse_no_operator(store: Store, by: Person) -> None:

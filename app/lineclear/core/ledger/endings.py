@@ -8,6 +8,7 @@ import socket
 from typing import Any
 
 from lineclear.core.errors import Unreadable
+from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.commit import Commit
@@ -23,6 +24,13 @@ def this_person(name: str | None = None) -> Person:
         except (KeyError, OSError):
             name = str(os.geteuid())
     return Person(uid=os.geteuid(), name=name[:200], host=socket.gethostname())
+
+
+def with_uid(name: str, by: Person) -> str:
+    """Call a person by NAME, as it is shown; another user, who may go by any, by the uid too."""
+    if by.uid == folders.user_id():
+        return name or f"uid {by.uid}"
+    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
 
 
 def bound_decision(

@@ -126,6 +126,11 @@ def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | Non
     return True
 
 
+def mode_of_files(group: int | None) -> int:
+    """Give the mode of files that one user has alone, or GROUP's operators read."""
+    return ONE_USER_FILE if group is None else SHARED_FILE
+
+
 def file_mode(fd: int) -> int:
     """Give the mode of files in an open folder: 0600, or 0640 where it is shared."""
     shared = os.fstat(fd).st_mode & SHARED_BITS == SHARED_BITS

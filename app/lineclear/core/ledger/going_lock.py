@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,10 +25,11 @@ from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.turn import name_of_run, no_lock, shelf_of, turn
+from lineclear.core.places import path_text
 
 _log = logging.getLogger(__name__)
-_AGENT: Final = "\nagent"
-"""No run is called so: what ends with it names the agent's lock."""
+_AGENT: Final = "agent\n"
+"""Before the name of a run it names the agent's lock; no name of a run begins with it."""
 
 
 def refuse_going_on(name: str) -> None:
@@ -37,10 +37,10 @@ def refuse_going_on(name: str) -> None:
 
     A worker that started this process to go on with it is nothing else.
     """
-    started, taken_up = lock.look(_folder(name)), lock.look(_folder(name, _AGENT))
-    for seen in (started, taken_up):
-        if seen.held and (seen is taken_up or not _is_ours(seen)):
-            raise Refusal(f"Its run goes on already: {_who(seen)}.", code="alive")
+    started, taken_up = lock.look(_folder(name)), lock.look(_folder(_AGENT + name))
+    others = started if started.held and not _is_ours(started) else taken_up
+    if others.held:
+        raise Refusal(f"Its run goes on already: {_who(others)}.", code="alive")
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
     try:
         with turn(name):
             refuse_going_on(name)
-            kept.enter_context(_holding(name, _folder(name, _AGENT), store))
+            kept.enter_context(_holding(name, _folder(_AGENT + name), store))
     except (LineclearError, OSError) as why:
         if isinstance(why, Refusal) and why.code != "start_lock":
             raise
@@ -76,9 +76,7 @@ def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
 @contextmanager
 def _holding(name: str, folder: Path, store: Path) -> Iterator[None]:
     try:
-        held = AgentLock.acquire(
-            folder, argv=(os.fsencode(store).decode("utf-8", "backslashreplace"),)
-        )
+        held = AgentLock.acquire(folder, argv=(path_text(store),))
     except StoreHeld as why:
         raise Refusal(f"Its run goes on already, in {why.holder}.", code="alive") from why
     except StoreRefused as why:
@@ -107,8 +105,8 @@ def _remove(folder: Path) -> None:
         close_folder(shelf)
 
 
-def _folder(name: str, whose: str = "") -> Path:
-    return shelf_of(name) / hashlib.sha256(f"{name}{whose}".encode()).hexdigest()[:32]
+def _folder(name: str) -> Path:
+    return shelf_of(name) / hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 def _is_ours(seen: LockState) -> bool:

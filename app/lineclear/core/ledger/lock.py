@@ -26,7 +26,7 @@ from pydantic import Field
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, oserrors
 from lineclear.core.ledger._platform import folders, system
-from lineclear.core.ledger.folders import make_folders, sync_path
+from lineclear.core.ledger.folders import SHARED_FILE, make_folders, sync_path
 from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
@@ -39,7 +39,6 @@ _MAX_ARGUMENTS = 64
 _MAX_ARGV_CHARACTERS = 2_000
 _NO_LOCK = LockState(held=None, owner=None)
 _SHARED_FOLDER = stat.S_ISGID | stat.S_IWGRP
-_SHARED_MODE = 0o640
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _SAFE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -91,7 +90,7 @@ class AgentLock:
         try:
             _check_planted(folder, fd)
             if folder.stat().st_mode & _SHARED_FOLDER == _SHARED_FOLDER:
-                folders.set_mode(fd, _SHARED_MODE)
+                folders.set_mode(fd, SHARED_FILE)
             _hold(folder, fd, sys.orig_argv if argv is None else argv)
         except OSError as why:
             _close(fd)

@@ -22,6 +22,7 @@ from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.folders import (
     close_folder,
     make_folder,
+    mode_of_files,
     open_folder,
     remove_own,
     shared_with,
@@ -139,7 +140,7 @@ def _take_place(path: Path, shelf: int, group: int | None) -> Presence:
         if not os.path.samestat(os.fstat(lock.descriptor), system.status(folder, LOCK)):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path / name))
         undone.pop_all()
-    return Presence(shelf, name, folder, lock, 0o600 if group is None else 0o640)
+    return Presence(shelf, name, folder, lock, mode_of_files(group))
 
 
 def _tidy(path: Path, shelf: int) -> None:

@@ -17,6 +17,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import replace
+from lineclear.core.ledger.folders import mode_of_files
 from lineclear.core.ledger.records import Instant, JsonArray, Record, Version, new_nonce
 from lineclear.core.ledger.store import Store
 
@@ -25,9 +26,6 @@ _MOST: Final = 64
 """How many runs are told of, those noted last."""
 _LONGEST_NAME: Final = 4_096
 _MAX_BYTES: Final = 4 << 20
-_MODE, _SHARED_MODE = 0o600, 0o640
-
-
 _CURE: Final = (
     "Look who wrote it, and put a whole copy back or remove it. Without it nobody knows any more"
     " which runs ended here: one that is begun anew under its id makes its calls again."
@@ -105,5 +103,4 @@ def _note(store: Store, note: RunNote) -> None:
         return
     others = [one for one in run_notes(store) if one.run_id != note.run_id]
     notes = RunNotes(v=1, nonce=new_nonce(), runs=(*others, note)[-_MOST:])
-    mode = _MODE if store.group is None else _SHARED_MODE
-    replace(store.root_fd, RUNS, notes.encode(), mode=mode)
+    replace(store.root_fd, RUNS, notes.encode(), mode=mode_of_files(store.group))

@@ -19,6 +19,7 @@ from lineclear.core.ledger.folders import (
     close_folder,
     make_folder,
     make_folders,
+    mode_of_files,
     names_in,
     open_folder,
     refuse_unsafe,
@@ -350,7 +351,7 @@ class Store:
 
     @property
     def _file_mode(self) -> int:
-        return 0o600 if self.group is None else 0o640
+        return mode_of_files(self.group)
 
     def _enter_ledger(self) -> None:
         """Open `.approvals` if it is there, and tell by FORMAT whether it is ours."""
@@ -455,7 +456,7 @@ class Store:
                 ino=self._status.st_ino,
                 **({} if group is None else {"group": group}),
             )
-            commit(self._ledger_fd, FORMAT, mark.encode(), mode=0o600 if group is None else 0o640)
+            commit(self._ledger_fd, FORMAT, mark.encode(), mode=mode_of_files(group))
             found = self._read_format()
             if found is None:
                 raise NotConfirmed(f"Not confirmed: {FORMAT} of {self._shown()} vanished.")

@@ -21,6 +21,7 @@ from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.worker import starter_of
+from lineclear.core.places import path_text
 
 NOT_TAKEN_UP: Final = "not_taken_up"
 """Code of the outcome of a take-over that came to nothing."""
@@ -49,7 +50,7 @@ def is_taken_up(folder: Path, run_id: str) -> bool:
 
 def record_taken_up(store: Store, shown: Shown, folder: Path) -> None:
     """Record that a run goes on in FOLDER; raises as `finish`."""
-    finish(store, shown, "ok", result=f"It goes on in {_text(folder)}.", exit_code=0)
+    finish(store, shown, "ok", result=f"It goes on in {path_text(folder)}.", exit_code=0)
 
 
 def record_not_taken_up(store: Store, shown: Shown, why: str) -> None:
@@ -103,7 +104,3 @@ def _is_absent(store: Store, aid: str) -> bool:
         why.raise_if_passing()
         return why.code == "absent"
     return False
-
-
-def _text(path: Path) -> str:
-    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import words
 

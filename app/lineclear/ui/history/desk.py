@@ -20,7 +20,7 @@ from lineclear.core.inbox.history.query import Query, parse_query
 from lineclear.core.inbox.history.recorder import News
 from lineclear.core.inbox.history.search import Bucket, Cursor, Page, Pivot, Search
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.frame.bars import Strip

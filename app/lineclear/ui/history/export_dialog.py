@@ -25,7 +25,7 @@ from lineclear.core.inbox.history import exporting
 from lineclear.core.inbox.history.exporting import Format
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.search import Search
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.labels import WholeLabel

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from lineclear.core.checkpoints.model import Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import Detail, Unread, path_text
+from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.core.inbox.secrets import DOTS
 from lineclear.core.ledger.store import Shown
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui.reading.composing import composed
 from lineclear.ui.reading.pieces import Piece, label, run_pieces

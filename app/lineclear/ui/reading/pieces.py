@@ -22,7 +22,6 @@ from lineclear.core.checkpoints.model import (
 )
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import (
     Masked,
     mask_for_record,
@@ -32,6 +31,7 @@ from lineclear.core.inbox.secrets import (
     masked_text,
 )
 from lineclear.core.ledger.store import Shown
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.queue import cells

@@ -25,8 +25,8 @@ from lineclear.core.inbox.history.entry import (
     entry_of,
     values_of,
 )
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.ledger.records import format_instant
+from lineclear.core.places import path_text
 from lineclear.language import _, counted
 
 ROWS: Final = ", ".join(COLUMNS)

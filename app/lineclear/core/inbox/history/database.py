@@ -14,9 +14,8 @@ from typing import Final
 
 from lineclear.core.errors import LineclearError, NothingPending, Unreadable
 from lineclear.core.inbox.history.entry import COLUMNS, NUMBERS
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.ledger.layout import temporary_name
-from lineclear.core.places import state
+from lineclear.core.places import path_text, state
 
 FILE_NAME: Final = "history.db"
 APPLICATION_ID: Final = 0x4C434869

@@ -17,10 +17,10 @@ from typing import IO, Any, Final
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import FACT_COLUMNS, Entry
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.layout import temporary_name
+from lineclear.core.places import path_text
 
 _SAID: Final = ("tool", "agent", "by_name", "reason", "note", "ended_by")
 """Names and what people said: secrets may stand in them, as in any text."""

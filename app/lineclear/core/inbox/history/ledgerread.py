@@ -15,7 +15,6 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import STAGES, Fact, Kind, detail_text, kept, person_text
 from lineclear.core.inbox.history.sight import columns_of
 from lineclear.core.inbox.rowbuilding import system_name
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.inbox.walk import is_lane, settled, stamp
 from lineclear.core.ledger.calls import CallRecords
@@ -23,6 +22,7 @@ from lineclear.core.ledger.ended_as import ended_as
 from lineclear.core.ledger.layout import APPROVALS, RecordName
 from lineclear.core.ledger.records import Decision, Outcome, Person, Revoked, Start, format_instant
 from lineclear.core.ledger.store import Store
+from lineclear.core.places import path_text
 
 Mask = Callable[[Json], Json]
 """Takes a call's arguments, gives them with secrets replaced."""

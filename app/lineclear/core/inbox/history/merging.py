@@ -15,7 +15,7 @@ from lineclear.core.errors import Refusal
 from lineclear.core.inbox.history import chain, database
 from lineclear.core.inbox.history.entry import BEGINNING, LONGEST, Fact
 from lineclear.core.inbox.history.retention import pruned
-from lineclear.core.inbox.rows import path_text
+from lineclear.core.places import path_text
 
 _AT_ONCE: Final = 2000
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")

@@ -18,10 +18,11 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.entry import Entry, Kind, instant
 from lineclear.core.inbox.history.ledgerread import Mask, Place
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.rows import Row, path_text
+from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.records import Owner, new_nonce
 from lineclear.core.ledger.state import State
+from lineclear.core.places import path_text
 
 log = logging.getLogger(__name__)
 

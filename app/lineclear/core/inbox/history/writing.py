@@ -15,9 +15,9 @@ from lineclear.core.inbox.history import chain, database, merging, retention
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, detail_text, kept
 from lineclear.core.inbox.history.ledgerread import Mask, Place, look, stamp_text
 from lineclear.core.inbox.history.merging import Merged
-from lineclear.core.inbox.rows import path_text
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.records import format_instant, new_nonce
+from lineclear.core.places import path_text
 
 log = logging.getLogger(__name__)
 
