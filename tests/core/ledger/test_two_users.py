@@ -108,6 +108,14 @@ def test_nobody_takes_back_in_a_colleagues_name(told):
     assert told["revocation read by the agent"] == "Revoked"
 
 
+def test_who_gave_up_is_told_by_the_uid_not_by_the_name(told):
+    assert told["taken back in the agent's name"] == [False, "refund-bot (operator)"]
+    assert told["written in the agent's name"] == [False, "refund-bot"]
+    assert told["agent gives up as alice"] == "won"
+    assert told["given up as seen"] == [True, "alice"]
+    assert told["taking back what was given up"] == "not_approved"
+
+
 def test_an_agent_may_tell_who_took_an_approval_back(told):
     assert told["agent tells who took it back"] == "withdrawn"
     assert told["outcome of that as read"] == "withdrawn"

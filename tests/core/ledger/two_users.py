@@ -166,9 +166,28 @@ def closes(store: Store) -> Any:
     return withdraw(store, newest(store)) or finish(store, newest(store), "refused", code="x")
 
 
-def takes_back(store: Store) -> Any:
-    take_back(store, newest(store), this_person("someone"))
+def takes_back(store: Store, name: str = "someone") -> Any:
+    take_back(store, newest(store), this_person(name))
     return "taken back"
+
+
+def takes_back_as_its_agent(store: Store) -> Any:
+    """Take back under the agent's own name."""
+    return takes_back(store, agent_of(store))
+
+
+def agent_of(store: Store) -> str:
+    block = newest(store).block
+    assert block is not None
+    return str(block.agent)
+
+
+def gives_up(store: Store) -> Any:
+    """Tell whose word holds the start slot: its agent's, or a person's, and under what name."""
+    shown = newest(store)
+    records = store.known_records(shown.seq, shown.aid)
+    assert isinstance(records.start, Revoked)
+    return [records.given_up, records.start.revoked.by.name]
 
 
 def forges_start(store: Store) -> Any:
@@ -195,10 +214,10 @@ def dies_running(store: Store) -> Any:
     return begin(store, shown, found)
 
 
-def forges_revocation(by: int) -> Callable[[Store], Any]:
+def forges_revocation(by: int, name: str = "alice") -> Callable[[Store], Any]:
     def act(store: Store) -> Any:
         shown = newest(store)
-        person = Person(uid=by, name="alice", host="desk")
+        person = Person(uid=by, name=name, host="desk")
         word = Revocation(by=person, at=read_now().wall)
         revoked = Revoked(v=1, nonce=new_nonce(), revoked=word)
         return store.commit("start", shown.seq, shown.aid, revoked.encode()).value
@@ -294,7 +313,29 @@ def main(folder: Path) -> dict[str, Any]:
     told["operator sees forged"] = scene.operator(state)
     told["operator forges request"] = scene.operator(forges_request)
     told["agent sees forged request"] = scene.agent(state)
-    return told | in_anothers_name(Scene(folder / "named"))
+    named = Scene(folder / "named")
+    return told | who_gave_up(named) | in_anothers_name(named)
+
+
+def who_gave_up(scene: Scene) -> dict[str, Any]:
+    """A name is a claim: the uid tells an agent that gives up from who takes back."""
+    told: dict[str, Any] = {}
+    scene.agent(asks)
+    scene.operator(says("approve"))
+    scene.operator(takes_back_as_its_agent)
+    told["taken back in the agent's name"] = scene.operator(gives_up)
+    scene.agent(asks)
+    scene.operator(says("approve"))
+    scene.operator(forges_revocation(OPERATOR, "refund-bot"))
+    told["written in the agent's name"] = scene.operator(gives_up)
+    scene.agent(reads)
+    scene.agent(asks)
+    scene.operator(says("approve"))
+    told["agent gives up as alice"] = scene.agent(forges_revocation(AGENT))
+    told["given up as seen"] = scene.operator(gives_up)
+    told["taking back what was given up"] = scene.operator(takes_back)
+    scene.agent(reads)
+    return told
 
 
 def in_anothers_name(scene: Scene) -> dict[str, Any]:

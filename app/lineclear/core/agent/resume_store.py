@@ -340,11 +340,8 @@ class FileResumeStore:
         assert records.outcome is not None
         if records.request.block.adapter != EXECUTOR:
             return False  # A call of its own, not a step of a run.
-        # The agent revokes what it will not use, too; an operator's name is another.
-        taken_back = (
-            isinstance(records.start, Revoked)
-            and records.start.revoked.by.name != records.request.block.agent
-        )
+        # The agent revokes what it will not use, too.
+        taken_back = isinstance(records.start, Revoked) and not records.given_up
         if records.outcome.outcome == "withdrawn" and not taken_back:
             return False
         return self._read_end().get("aid") != records.aid

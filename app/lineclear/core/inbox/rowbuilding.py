@@ -190,7 +190,7 @@ def row_of(
         expires_at=None if block is None else block.expires_at,
         lapses_at=how.lapses_at,
         decision=records.decision,
-        taken_back_by=_taken_back_by(start, block),
+        taken_back_by=_taken_back_by(records),
         ended_at=None if outcome is None else outcome.ended_at,
         started_at=start.at if isinstance(start, Start) else None,
         preview="" if outcome is None else outcome.preview,
@@ -210,12 +210,10 @@ def _resumed_as(records: CallRecords, how: Standing) -> int | None:
     return last.pid if process_of(last) is _ALIVE else None
 
 
-def _taken_back_by(start: Start | Revoked | None, block: RequestBlock | None) -> Person | None:
+def _taken_back_by(records: CallRecords) -> Person | None:
     """Name the operator who took an approval back: an agent revokes what it will not use, too."""
-    if not isinstance(start, Revoked):
-        return None
-    by = start.revoked.by
-    return None if block is not None and by.name == block.agent else by
+    start = records.start
+    return start.revoked.by if isinstance(start, Revoked) and not records.given_up else None
 
 
 def _agent(place: Place, checkpoint: Checkpoint | None, block: RequestBlock | None) -> str:

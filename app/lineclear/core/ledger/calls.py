@@ -58,6 +58,8 @@ class CallRecords:
     """(file name, reason code, sentence) of each record that cannot be read."""
     stray: tuple[tuple[str, str], ...] = ()
     """(file name, why) of each record that is ignored: unknown aid, foreign owner."""
+    given_up: bool = False
+    """Its own agent holds the start slot against an approval, not who took that back."""
 
     def refuse_unread(self) -> None:
         """Raise Unreadable where a look at one of the records failed and may succeed again."""

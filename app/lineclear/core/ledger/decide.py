@@ -139,6 +139,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         records.refuse_unread()
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
         raise Refusal(_not_approved(shown, records), code="not_approved")
+    by = _told_from_agent(shown, by)
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
     if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.LOST:
         try:
@@ -369,7 +370,7 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
     start = _start(store, shown)
     if isinstance(start, Revoked) and decision.verdict in LAPSING:
         by = f", then taken back by {_who(start.revoked.by)}"
-        reason = ", then withdrawn" if _by_its_agent(shown, start) else by
+        reason = ", then withdrawn" if store.reader.given_up(shown, start) else by
     return AlreadyDecided(f"{_tool(shown)} was already {told(decision)}{reason}.", decision)
 
 
@@ -450,9 +451,11 @@ def _start(store: Store, shown: Shown) -> Start | Revoked | None:
         return None
 
 
-def _by_its_agent(shown: Shown, revoked: Revoked) -> bool:
-    """Tell whether an agent gave up its own call, where else a person took an approval back."""
-    return shown.block is not None and revoked.revoked.by.name == shown.block.agent
+def _told_from_agent(shown: Shown, by: Person) -> Person:
+    """Give BY under a name that no reader takes for the agent's own: the uid may be the same."""
+    if shown.block is None or by.name != shown.block.agent:
+        return by
+    return by.model_copy(update={"name": f"{by.name[:180]} (operator)"})
 
 
 def _taken_back(shown: Shown, revoked: Revoked) -> str:
@@ -461,7 +464,7 @@ def _taken_back(shown: Shown, revoked: Revoked) -> str:
 
 
 def _not_approved(shown: Shown, records: CallRecords) -> str:
-    if isinstance(records.start, Revoked) and not _by_its_agent(shown, records.start):
+    if isinstance(records.start, Revoked) and not records.given_up:
         return _taken_back(shown, records.start)
     if records.outcome is not None:
         return f"{_tool(shown)} has ended already ({ended_as(records)})."

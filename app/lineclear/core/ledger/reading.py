@@ -228,6 +228,7 @@ class RecordReader:
                 launches.append(found.attempt(name, partial(self._launch, name)))
         ends = [one for one in late if one is not None]
         slot = record_name("outcome", seq=seq, aid=aid)
+        start = fact("start", self.start)
         outcome = fact("outcome", lambda _seq, _aid: self._outcome(slot))
         if outcome is None and ends and any(name == slot for name, _ in found.stray):
             outcome = ends.pop(0)
@@ -237,13 +238,26 @@ class RecordReader:
             request=request,
             decision=decided[0] if decided else None,
             decision_raw=decided[1] if decided else None,
-            start=fact("start", self.start),
+            start=start,
             outcome=outcome,
             late_outcomes=tuple(ends),
             launches=tuple(filter(None, launches)),
             damaged=tuple(found.damaged),
             stray=tuple(found.stray),
+            given_up=isinstance(start, Revoked) and self.given_up(request, start),
         )
+
+    def given_up(self, request: Shown | None, revoked: Revoked) -> bool:
+        """Tell whether an agent gave up its own call, where else a person took an approval back.
+
+        By the uid, which is a fact, where operators are other users; a name only where agent and
+        operator are one user: there `take_back` keeps them apart.
+        """
+        if request is None or request.block is None:
+            return False
+        if self.owner not in self.operators:
+            return revoked.revoked.by.uid == self.owner
+        return revoked.revoked.by.name == request.block.agent
 
     def _counted(
         self, kind: RecordKind, seq: int | None, aid: str

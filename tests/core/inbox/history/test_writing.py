@@ -21,6 +21,7 @@ from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.walk import settled, stamp
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
+from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.store import Store
 from tests import badinputs
 from tests.core.inbox.agents import asked, call, watching
@@ -72,6 +73,15 @@ def test_looking_again_adds_nothing_and_a_later_outcome_one_row(lane):
         (newest,) = search.page(Query()).entries
         assert newest.fact.ended == "taken_back"
         assert [entry.fact.kind for entry in search.call(shown.aid)] == ["decision", "outcome"]
+
+
+def test_an_approval_that_its_agent_gave_up_was_taken_back_by_nobody(lane):
+    shown, _ = decided(lane)
+    with Store.open(lane) as store:
+        finish(store, shown, "withdrawn")
+    with History.open() as history:
+        *_, entry = history.observe([place(lane)])
+    assert (entry.fact.ended, entry.fact.ended_by) == ("withdrawn", None)
 
 
 def test_every_call_of_a_lane_is_found_not_only_its_newest(lane):

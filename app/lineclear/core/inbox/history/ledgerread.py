@@ -205,7 +205,7 @@ def _ended(outcome: Outcome, records: CallRecords) -> dict[str, Any]:
     start = records.start
     by: Person | None = outcome.by
     ended = ended_as(records) or outcome.outcome
-    if isinstance(start, Revoked):
+    if isinstance(start, Revoked) and not records.given_up:
         by, told = start.revoked.by, "taken_back"
     else:
         told = ended if outcome.resolution is None else f"{ended}_{outcome.resolution}"
