@@ -38,8 +38,10 @@ KEYWORDS: dict[str, tuple[int | tuple[int, str], ...] | None] = {
     "counted": (1, 2),
     "marked": None,
     "marked_pair": (1, 2),
+    "worded": None,
+    "worded_count": (1, 2),
 }
-"""What marks a text: the names of `lineclear.language`, and which of their arguments are texts."""
+"""What marks a text, in `lineclear.language` and for core: names, and which arguments are texts."""
 HEADER = """\
 # The texts of Lineclear that people read.
 # Made from the sources by `packaging/dev.py texts`."""

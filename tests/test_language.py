@@ -7,16 +7,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
 
 import pytest
+from babel.messages.catalog import Catalog
+from babel.messages.mofile import write_mo
 
 from lineclear import language
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "app" / "lineclear"
 TEXTS = ROOT / "packaging" / "texts.py"
-MARKS = {"_", "ngettext", "counted", "marked", "marked_pair"}
-PAIRS = {"ngettext", "counted", "marked_pair"}
+MARKS = {"_", "ngettext", "counted", "marked", "marked_pair", "worded", "worded_count"}
+PAIRS = {"ngettext", "counted", "marked_pair", "worded_count"}
 SAY = {
     *("setText", "setToolTip", "setAccessibleName", "setAccessibleDescription", "setWindowTitle"),
     *(
@@ -85,7 +88,7 @@ def test_no_text_for_a_translator_is_put_together_by_the_program(part):
     """A template is one literal: no f-string, no variable but for what was marked elsewhere."""
     found = []
     for name, tree in modules(part):
-        for call in calls(tree, {"_", "ngettext", "counted", "marked", "marked_pair"}):
+        for call in calls(tree, MARKS):
             templates = call.args[: 2 if called(call) in PAIRS else 1]
             found += [f"{name}:{each.lineno}" for each in templates if is_made(each)]
         # The texts inside of f-strings are gathered on no Python before 3.12.
@@ -133,6 +136,26 @@ def test_what_is_done_has_a_name_that_can_be_told():
     assert found == []
 
 
+def test_a_sentence_of_core_has_a_value_for_each_field_and_no_other():
+    """What says them is often reached by a rare failure only."""
+    found = []
+    for name, tree in modules("core"):
+        for call in calls(tree, {"worded", "worded_count"}):
+            given = {each.arg for each in call.keywords}
+            templates = [each.value for each in call.args[:2] if isinstance(each, ast.Constant)]
+            asked = [
+                {field for _text, field, _spec, _how in Formatter().parse(str(text)) if field}
+                for text in templates
+            ]
+            if called(call) == "worded":
+                fits = all(fields == given for fields in asked)
+            else:
+                fits = set().union(*asked) - {"n"} == given
+            if not fits:
+                found.append(f"{name}:{call.lineno} {templates[0]}")
+    assert found == []
+
+
 def test_core_translates_nothing_before_the_window_has_chosen():
     """Core is imported by agents and the command line too: a constant of it is only marked."""
     found = []
@@ -168,6 +191,10 @@ def said(folder: Path, **environment: str) -> str:
         "from lineclear import language; language.choose();"
         "print(language._('Approve'), '|', language.counted('{n} call', '{n} calls', 2), end='')"
     )
+    return in_language(script, folder, **environment)
+
+
+def in_language(script: str, folder: Path, **environment: str) -> str:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("LANG", "LC_"))}
     asked = {**kept, "LINECLEAR_LOCALE": str(folder), "PYTHONUTF8": "1", **environment}
     done = subprocess.run(
@@ -194,6 +221,35 @@ def test_nothing_is_translated_where_nobody_chose():
     assert language._("") == ""
     assert (
         language.counted("{n} call of {who}", "{n} calls of {who}", 1, who="{x}") == "1 call of {x}"
+    )
+
+
+def test_a_sentence_of_core_is_told_with_its_parts_in_the_language_of_the_window(tmp_path):
+    script = (
+        "from lineclear import language; language.choose();"
+        "from lineclear.core.sentences import joined, worded, worded_count;"
+        "why = worded('the disk is full');"
+        "told = worded('{path} cannot be opened: {why}.', path='{a}', why=why);"
+        "many = worded_count('{n} more denial', '{n} more denials', 2);"
+        "print(language.translated(joined([told, many, 'as it is'])), '|', told, end='')"
+    )
+    made = tmp_path / "qps" / "LC_MESSAGES" / "lineclear.mo"
+    made.parent.mkdir(parents=True)
+    catalogue = Catalog(locale="en")
+    catalogue.add("the disk is full", "VOLL")
+    catalogue.add("{path} cannot be opened: {why}.", "{why}: {path}!")
+    catalogue.add(("{n} more denial", "{n} more denials"), ("NEIN", "{n} NEIN"))
+    with made.open("wb") as file:
+        write_mo(file, catalogue)
+    assert in_language(script, tmp_path, LANGUAGE="qps") == (
+        "VOLL: {a}! 2 NEIN as it is | {a} cannot be opened: the disk is full."
+    )
+    catalogue.get("{path} cannot be opened: {why}.").string = "{wrong}"
+    with made.open("wb") as file:
+        write_mo(file, catalogue)
+    assert in_language(script, tmp_path, LANGUAGE="qps") == (
+        "{a} cannot be opened: the disk is full. 2 NEIN as it is"
+        " | {a} cannot be opened: the disk is full."
     )
 
 

@@ -12,6 +12,8 @@ import os
 import struct
 from pathlib import Path
 
+from lineclear.core.sentences import Sentence
+
 DOMAIN = "lineclear"
 OWN_FOLDER = "LINECLEAR_LOCALE"
 """An environment variable: a folder of catalogues to use in place of the shipped ones."""
@@ -91,3 +93,22 @@ def counted(one: str, many: str, number: int, **values: object) -> str:
     A number of a thousand and more is told in groups of three, wherever it stands.
     """
     return ngettext(one, many, number).format(n=_Grouped(number), **values)
+
+
+def translated(text: str) -> str:
+    """Give TEXT of core in the language of this process, where it is a sentence of its own.
+
+    What is none is given as it is: the words of an agent, of an operator, of the system.
+    """
+    if not isinstance(text, Sentence):
+        return text
+    values = {
+        name: translated(value) if isinstance(value, str) else value
+        for name, value in text.values.items()
+    }
+    wording = ngettext(text.wording, text.many, text.number) if text.many else _(text.wording)
+    try:
+        return wording.format(**values)
+    except (LookupError, ValueError, TypeError, AttributeError):
+        # A translation with a wrong field must not take away what happened.
+        return str(text)
