@@ -9,7 +9,7 @@ import pytest
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.errors import Refusal
 from lineclear.core.ledger.records import Person
-from lineclear.core.sentences import Sentence, joined, worded, worded_count
+from lineclear.core.sentences import Sentence, continued, joined, worded, worded_count
 
 GONE = worded("{path} cannot be read: {why}.", path="/srv/{path}", why=worded("the disk is full"))
 
@@ -60,6 +60,15 @@ def test_joined_texts_keep_their_parts():
     assert joined([worded("a"), "b"], by=" {} ") == "a {} b"
     assert joined(["", GONE]) is GONE
     assert joined([]) == ""
+
+
+def test_behind_a_colon_a_sentence_begins_small_and_keeps_its_wording():
+    told = continued(worded("The text holds half a character."))
+    assert told == "the text holds half a character."
+    assert isinstance(told, Sentence)
+    assert told.wording == "The text holds half a character."
+    assert continued("It is.") == "it is."
+    assert continued("") == ""
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, copy.copy])

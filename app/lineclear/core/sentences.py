@@ -27,30 +27,31 @@ class Sentence(str):
     """By the names of the fields; one may be a `Sentence` itself."""
 
     def __new__(
-        cls, wording: str, values: Mapping[str, Any], many: str = "", number: int = 1
+        cls, english: str, wording: str, values: Mapping[str, Any], many: str = "", number: int = 1
     ) -> Self:
-        """Raises KeyError for a field without a value."""
-        form = many if many and number != 1 else wording
-        made = super().__new__(cls, form.format(**values))
+        """Take the ENGLISH text, and what it was made of."""
+        made = super().__new__(cls, english)
         made.wording, made.values, made.many, made.number = wording, values, many, number
         return made
 
-    def __reduce__(self) -> tuple[type[Sentence], tuple[str, Mapping[str, Any], str, int]]:
-        """Copied and pickled whole."""
-        return Sentence, (self.wording, self.values, self.many, self.number)
+    def __reduce__(self) -> tuple[type[Sentence], tuple[str, str, Mapping[str, Any], str, int]]:
+        """Copied whole."""
+        return Sentence, (str(self), self.wording, self.values, self.many, self.number)
 
 
 def worded(wording: str, /, **values: str | float) -> Sentence:
     """Make a sentence of a WORDING, which is a literal, and of values by the names of its fields.
 
-    It goes into the catalogue from here.
+    It goes into the catalogue from here. Raises KeyError for a field without a value.
     """
-    return Sentence(wording, values)
+    return Sentence(wording.format(**values), wording, values)
 
 
 def worded_count(one: str, many: str, number: int, /, **values: str | float) -> Sentence:
     """Make the form of a sentence for NUMBER things, with `{n}` and the other VALUES."""
-    return Sentence(one, {**values, "n": number}, many, number)
+    filled = {**values, "n": number}
+    english = (one if number == 1 else many).format(**filled)
+    return Sentence(english, one, filled, many, number)
 
 
 def joined(parts: Iterable[str], by: str = " ") -> str:
@@ -63,4 +64,13 @@ def joined(parts: Iterable[str], by: str = " ") -> str:
     between = by.replace("{", "{{").replace("}", "}}")
     # No catalogue knows such a wording: it is told as it is, with its parts in another language.
     wording = between.join(f"{{part{place}}}" for place in range(len(told)))
-    return Sentence(wording, {f"part{place}": part for place, part in enumerate(told)})
+    values = {f"part{place}": part for place, part in enumerate(told)}
+    return Sentence(by.join(told), wording, values)
+
+
+def continued(sentence: str) -> str:
+    """Give a sentence as it stands behind a colon: in English, its first letter is a small one."""
+    english = sentence[:1].lower() + sentence[1:]
+    if not isinstance(sentence, Sentence):
+        return english
+    return Sentence(english, sentence.wording, sentence.values, sentence.many, sentence.number)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints import jsonends, jsontext
 from lineclear.core.checkpoints.jsontext import ExactFloat
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FIXTURES
@@ -404,10 +404,10 @@ def test_members_before_a_key_are_read_without_the_rest(
     before = {key: value for key, value in pairs if key != "last"}
     write = jsontext.pretty if pretty else jsontext.compact
     whole = write({**before, "last": rest})
-    assert jsontext.members_before("last", whole) == before
+    assert jsonends.members_before("last", whole) == before
     cut = jsontext.compact({**before, "last": rest})[: len(jsontext.compact(before)) - 1]
-    assert jsontext.members_before("last", cut) is None
-    assert jsontext.members_before("no such key anywhere", whole) is None
+    assert jsonends.members_before("last", cut) is None
+    assert jsonends.members_before("no such key anywhere", whole) is None
 
 
 @given(VALUES, st.lists(st.tuples(TEXTS, VALUES), max_size=4), st.booleans())
@@ -418,8 +418,8 @@ def test_members_behind_a_key_are_read_without_the_rest(
     behind = {"here": 1, **{key: value for key, value in pairs if key not in {"first", "here"}}}
     write = jsontext.pretty if pretty else jsontext.compact
     whole = write({"first": [rest, {"here": rest}], **behind})
-    assert jsontext.members_behind(["no such key", "here"], whole) == behind
-    assert jsontext.members_behind(["no such key anywhere"], whole) is None
+    assert jsonends.members_behind(["no such key", "here"], whole) == behind
+    assert jsonends.members_behind(["no such key anywhere"], whole) is None
 
 
 @pytest.mark.parametrize(
@@ -433,15 +433,15 @@ def test_members_behind_a_key_are_read_without_the_rest(
     ],
 )
 def test_a_key_that_is_not_the_objects_own_is_not_taken_for_it(suffix):
-    assert jsontext.members_behind(["here"], suffix) is None
+    assert jsonends.members_behind(["here"], suffix) is None
 
 
 def test_members_before_a_key_keep_their_number_text():
-    found = jsontext.members_before("b", b'{"a": 1.50, "b": ')
+    found = jsonends.members_before("b", b'{"a": 1.50, "b": ')
     assert found is not None
     assert jsontext.compact(found) == b'{"a":1.50}'
-    assert jsontext.members_before("b", b'{"a": 1.50, "a": 2, "b": ') is None
-    assert jsontext.members_before("a", b'{"a": ') == {}
+    assert jsonends.members_before("b", b'{"a": 1.50, "a": 2, "b": ') is None
+    assert jsonends.members_before("a", b'{"a": ') == {}
 
 
 @given(st.lists(st.sampled_from(["\\", "u0000", "\0", "x"]), max_size=12).map("".join))

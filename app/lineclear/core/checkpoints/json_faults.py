@@ -8,20 +8,25 @@ from __future__ import annotations
 from json import JSONDecodeError
 from typing import Final
 
+from lineclear.core.sentences import worded
+
 _FAULTS: Final = (
-    ("Unterminated string", "the text that begins there has no end"),
-    ("Expecting value", "a value is missing there"),
-    ("Expecting ','", "a comma or a closing bracket is missing there"),
-    ("Expecting ':'", "a colon is missing there"),
-    ("Expecting property name", "a key in double quotes is missing there"),
-    ("Illegal trailing comma", "there is a comma with nothing behind it"),
-    ("Extra data", "something follows there, after its end"),
-    ("Invalid control character", "there is a control character within a text"),
-    ("Invalid \\u", "there is a \\u without four hexadecimal digits behind it"),
-    ("Invalid \\", "there is a backslash with something behind it that JSON does not know"),
+    ("Unterminated string", worded("the text that begins there has no end")),
+    ("Expecting value", worded("a value is missing there")),
+    ("Expecting ','", worded("a comma or a closing bracket is missing there")),
+    ("Expecting ':'", worded("a colon is missing there")),
+    ("Expecting property name", worded("a key in double quotes is missing there")),
+    ("Illegal trailing comma", worded("there is a comma with nothing behind it")),
+    ("Extra data", worded("something follows there, after its end")),
+    ("Invalid control character", worded("there is a control character within a text")),
+    ("Invalid \\u", worded("there is a \\u without four hexadecimal digits behind it")),
+    (
+        "Invalid \\",
+        worded("there is a backslash with something behind it that JSON does not know"),
+    ),
 )
-_ENDS: Final = "it ends there, unfinished"
-_UNKNOWN: Final = "what stands there cannot be read"
+_ENDS: Final = worded("it ends there, unfinished")
+_UNKNOWN: Final = worded("what stands there cannot be read")
 
 
 def fault_in(why: JSONDecodeError) -> str:

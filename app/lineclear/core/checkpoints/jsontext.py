@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from codecs import getincrementaldecoder
 from itertools import accumulate
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
@@ -18,9 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 from lineclear.core.checkpoints.json_faults import fault_in
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from lineclear.core.checkpoints.model import Json
 
@@ -37,7 +37,6 @@ MAX_INT: Final = 2**64 - 1
 SAFE_INT: Final = 2**53 - 1
 """Largest integer that a program using binary64 for all numbers still reads exactly."""
 
-_BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _BOM: Final = b"\xef\xbb\xbf"
 _NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
 _AT_ONCE: Final = 1 << 18
@@ -82,7 +81,8 @@ def parse(
     value = _parse_any(raw, max_depth)
     if not isinstance(value, dict):
         raise Unreadable(
-            "root_not_object", f"It holds {_kind(value)} where a JSON object is expected."
+            "root_not_object",
+            worded("It holds {kind} where a JSON object is expected.", kind=_kind(value)),
         )
     if max_keys is not None:
         _refuse_many_keys(value, max_keys)
@@ -94,48 +94,10 @@ def parse_value(text: str, *, max_depth: int = MAX_DEPTH_TYPED) -> Json:
     try:
         raw = text.encode("utf-8")
     except UnicodeEncodeError as why:
-        raise Unreadable("lone_surrogate", "The text holds half a character.") from why
+        raise Unreadable("lone_surrogate", worded("The text holds half a character.")) from why
     value = _parse_any(raw, max_depth)
     _refuse_many_keys(value, MAX_KEYS)
     return value
-
-
-def members_before(key: str, prefix: bytes) -> dict[str, Json] | None:
-    """Parse the members that stand before KEY in the first bytes of a JSON object.
-
-    None where KEY is not reached, or where what stands before it is not as `parse` wants it:
-    only the whole then tells. What comes after KEY is not looked at.
-    """
-    try:
-        # An incremental decoder: the last character may be cut.
-        text = getincrementaldecoder("utf-8")().decode(prefix)
-        found = _scan_members(text, key)
-        if found is None:
-            return None
-        members, end = found
-        _refuse_odd_escapes(text[:end].encode())
-    except (ValueError, RecursionError, Unreadable):
-        return None
-    return None if depth(members) > MAX_DEPTH_IN else members
-
-
-def members_behind(keys: Iterable[str], suffix: bytes) -> dict[str, Json] | None:
-    """Parse the last members of a JSON object, from the first one that KEYS name.
-
-    SUFFIX are the last bytes of the object. None where no such member of the object itself stands
-    there, or where what follows is not as `parse` wants it; what is before it is not looked at.
-    """
-    # Within a text a quotation mark has a backslash before it; within a container more braces
-    # are closed behind it than are opened.
-    found = (suffix.rfind(f'"{key}"'.encode()) for key in keys)
-    for place in sorted(place for place in found if place >= 0):
-        if suffix[max(0, place - 1) : place] == b"\\":
-            continue
-        try:
-            return parse(b"{" + suffix[place:])
-        except Unreadable:
-            continue
-    return None
 
 
 def count_keys(value: Json) -> int:
@@ -186,7 +148,7 @@ def report(value: Json, *, max_depth: int) -> str:
     """
     raw = _finish(_Writer(None, encode_basestring_ascii, max_depth, any_integer=True).write(value))
     try:
-        _refuse_odd_escapes(raw)
+        refuse_odd_escapes(raw)
     except Unreadable as why:
         raise ValueError(why.sentence) from why
     return raw.decode("ascii")
@@ -236,55 +198,39 @@ def _parse_any(raw: bytes, max_depth: int) -> Json:
     if not raw:
         raise Unreadable(
             "empty",
-            "It is empty: its writer was stopped, or the machine lost power, while it wrote.",
+            worded(
+                "It is empty: its writer was stopped, or the machine lost power, while it wrote."
+            ),
         )
     if raw.startswith(_BOM):
-        raise Unreadable("bom", "It begins with a byte order mark, which JSON forbids.")
+        raise Unreadable("bom", worded("It begins with a byte order mark, which JSON forbids."))
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as why:
         raise Unreadable(
-            "not_utf8", f"It is not UTF-8 text: byte {why.start} does not belong there."
+            "not_utf8",
+            worded("It is not UTF-8 text: byte {start} does not belong there.", start=why.start),
         ) from why
     _refuse_deep(raw, max_depth)
     try:
-        value = _DECODER.decode(text)
+        value = DECODER.decode(text)
     except json.JSONDecodeError as why:
         raise Unreadable(
             "not_json",
-            f"It is not JSON at line {why.lineno}, column {why.colno}: {fault_in(why)}.",
+            worded(
+                "It is not JSON at line {line}, column {column}: {fault}.",
+                line=why.lineno,
+                column=why.colno,
+                fault=fault_in(why),
+            ),
         ) from why
     except (ValueError, RecursionError) as why:
-        raise Unreadable("not_json", f"It cannot be parsed: {visible_line(str(why), 80)}.") from why
+        raise Unreadable(
+            "not_json", worded("It cannot be parsed: {why}.", why=visible_line(str(why), 80))
+        ) from why
     if _ODD_ESCAPE.search(raw):
-        _refuse_odd_escapes(raw)
+        refuse_odd_escapes(raw)
     return value
-
-
-def _scan_members(text: str, last: str) -> tuple[dict[str, Json], int] | None:
-    """Give the members before the key LAST and where that key stands; ValueError if cut."""
-    pairs: list[tuple[str, Json]] = []
-    separator, place = "{", _after_blanks(text, 0)
-    while text[place : place + 1] == separator:
-        start = _after_blanks(text, place + 1)
-        if text[start : start + 1] != '"':
-            return None
-        key, place = _DECODER.raw_decode(text, start)
-        if key == last:
-            return _object(pairs), place
-        place = _after_blanks(text, place)
-        if text[place : place + 1] != ":":
-            return None
-        value, place = _DECODER.raw_decode(text, _after_blanks(text, place + 1))
-        pairs.append((key, value))
-        separator, place = ",", _after_blanks(text, place)
-    return None
-
-
-def _after_blanks(text: str, place: int) -> int:
-    blanks = _BLANKS.match(text, place)
-    assert blanks is not None
-    return blanks.end()
 
 
 def _refuse_deep(raw: bytes, max_depth: int) -> None:
@@ -298,40 +244,55 @@ def _refuse_deep(raw: bytes, max_depth: int) -> None:
         steps = map(_STEP.__getitem__, brackets[start : start + _AT_ONCE])
         depths = list(accumulate(steps, initial=level))
         if max(depths) > max_depth:
-            told = (
-                f"It nests deeper than {max_depth} levels: the agent itself may not load it back."
+            told = worded(
+                "It nests deeper than {levels} levels: the agent itself may not load it back.",
+                levels=max_depth,
             )
             raise Unreadable("too_deep", told)
         level = depths[-1]
 
 
-def _refuse_odd_escapes(raw: bytes) -> None:
+def refuse_odd_escapes(raw: bytes) -> None:
+    """Raise Unreadable (`nul`, `lone_surrogate`) for what is escaped in a text and no character."""
     # Raw NUL and raw surrogates are refused before: only escapes can bring them in.
     odd = _ODD_ESCAPE.search(_SOUND_ESCAPE.sub(b" ", raw))
     if odd is None:
         return
     if odd.group() == rb"\u0000":
-        raise Unreadable("nul", "It holds a NUL character, where other programs end the text.")
+        raise Unreadable(
+            "nul", worded("It holds a NUL character, where other programs end the text.")
+        )
     raise Unreadable(
         "lone_surrogate",
-        "It holds half a character (a lone surrogate), which programs drop or change.",
+        worded("It holds half a character (a lone surrogate), which programs drop or change."),
     )
 
 
 def _refuse_many_keys(value: Json, max_keys: int) -> None:
     keys = count_keys(value)
     if keys > max_keys:
-        raise Unreadable("too_many_keys", f"It holds {keys:,} keys; at most {max_keys:,} are read.")
+        raise Unreadable(
+            "too_many_keys",
+            worded(
+                "It holds {keys:,} keys; at most {most:,} are read.",
+                keys=keys,
+                most=max_keys,
+            ),
+        )
 
 
-def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+def unique_members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Give an object of its members; raises Unreadable (`duplicate_key`)."""
     members = dict(pairs)
     if len(members) != len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise Unreadable(
             "duplicate_key",
-            f"The key '{visible_line(twice, 60)}' appears twice; which one counts is not certain.",
+            worded(
+                "The key '{twice}' appears twice; which one counts is not certain.",
+                twice=visible_line(twice, 60),
+            ),
         )
     return members
 
@@ -344,7 +305,10 @@ def _integer(text: str) -> int | ExactFloat:
             return value if value or text == "0" else ExactFloat(text)
     raise Unreadable(
         "big_int",
-        f"The integer {visible_line(text, 24)} is too large: some programs would round it.",
+        worded(
+            "The integer {text} is too large: some programs would round it.",
+            text=visible_line(text, 24),
+        ),
     )
 
 
@@ -352,25 +316,33 @@ def _float(text: str) -> ExactFloat:
     value = ExactFloat(text)
     if math.isinf(value):
         raise Unreadable(
-            "big_float", f"The number {visible_line(text, 24)} is too large for a float."
+            "big_float",
+            worded("The number {text} is too large for a float.", text=visible_line(text, 24)),
         )
     return value
 
 
 def _constant(text: str) -> NoReturn:
-    raise Unreadable("not_json", f"It holds {text}, which is not JSON.")
+    raise Unreadable("not_json", worded("It holds {text}, which is not JSON.", text=text))
 
 
-_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant
+DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=unique_members,
+    parse_int=_integer,
+    parse_float=_float,
+    parse_constant=_constant,
 )
 
 
 def _kind(value: Json) -> str:
     if value is None:
         return "null"
-    names: dict[type, str] = {bool: "true or false", list: "an array", str: "a text"}
-    return names.get(type(value), "a number")
+    names: dict[type, str] = {
+        bool: worded("true or false"),
+        list: worded("an array"),
+        str: worded("a text"),
+    }
+    return names.get(type(value), worded("a number"))
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -420,14 +392,22 @@ class _Writer:
         if isinstance(value, int):
             if not (self._any_integer or MIN_INT <= value <= MAX_INT):
                 raise ValueError(
-                    "An integer is too large to be written: it must lie between -2^63 and 2^64 - 1."
+                    worded(
+                        "An integer is too large to be written: it must lie between -2^63 and"
+                        " 2^64 - 1."
+                    )
                 )
             return int.__repr__(value)
         if isinstance(value, float):
             if self._exact_text and isinstance(value, ExactFloat):
                 return value.text
             if not math.isfinite(value):
-                raise ValueError(f"The number {float.__repr__(value)} cannot be written as JSON.")
+                raise ValueError(
+                    worded(
+                        "The number {number} cannot be written as JSON.",
+                        number=float.__repr__(value),
+                    )
+                )
             return float_text(value)
         raise TypeError(f"A value of type {type(value).__name__} cannot be written as JSON.")
 
@@ -473,7 +453,9 @@ class _Writer:
 
     def _check(self, level: int) -> None:
         if level > self._max_depth:
-            raise ValueError(f"The value nests deeper than {self._max_depth} levels.")
+            raise ValueError(
+                worded("The value nests deeper than {levels} levels.", levels=self._max_depth)
+            )
 
 
 def _holds_nul(text: str) -> bool:
@@ -491,10 +473,12 @@ def _holds_nul(text: str) -> bool:
 
 def _finish(text: str) -> bytes:
     if _holds_nul(text):
-        raise ValueError("A text holds a NUL character, which readers of checkpoints refuse.")
+        raise ValueError(
+            worded("A text holds a NUL character, which readers of checkpoints refuse.")
+        )
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as why:
         raise ValueError(
-            "A text holds half a character (a lone surrogate), which is not valid UTF-8."
+            worded("A text holds half a character (a lone surrogate), which is not valid UTF-8.")
         ) from why

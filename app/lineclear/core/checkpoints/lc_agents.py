@@ -27,6 +27,7 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.serde import unreadable
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 NAME: Final = "lc-agents"
 FILE_NAME: Final = "pending.json"
@@ -54,7 +55,7 @@ class ToolInput(_Part):
     @model_validator(mode="after")
     def _text_is_text(self) -> Self:
         if self.type == "string" and not isinstance(self.value, str):
-            raise ValueError("a tool input of type string needs a text")
+            raise ValueError(worded("a tool input of type string needs a text"))
         return self
 
 
@@ -131,7 +132,11 @@ class PendingApproval(_Part):
         if keys > jsontext.MAX_KEYS:
             raise Unreadable(
                 "too_many_keys",
-                f"The arguments hold {keys:,} keys; at most {jsontext.MAX_KEYS:,} can be shown.",
+                worded(
+                    "The arguments hold {keys:,} keys; at most {most:,} can be shown.",
+                    keys=keys,
+                    most=jsontext.MAX_KEYS,
+                ),
             )
         return approval
 
@@ -206,7 +211,7 @@ def decode_decision(raw: bytes) -> ApprovalDecision:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as why:
-        raise Unreadable("not_utf8", "The decision is not UTF-8 text.") from why
+        raise Unreadable("not_utf8", worded("The decision is not UTF-8 text.")) from why
     return read_decision(jsontext.parse_value(text, max_depth=jsontext.MAX_DEPTH_IN))
 
 
@@ -223,7 +228,10 @@ def read_decision(value: Json) -> ApprovalDecision:
             return Modify(arguments, note)
     raise Unreadable(
         "not_a_decision",
-        'A decision is "Allow", {"Deny":{"reason":…}} or {"Modify":{"arguments":…,"note":…}}.',
+        worded(
+            'A decision is "Allow", {{"Deny":{{"reason":\u2026}}}} or'
+            ' {{"Modify":{{"arguments":\u2026,"note":\u2026}}}}.'
+        ),
     )
 
 
@@ -287,7 +295,11 @@ class LcAgents(Format):
         if verdict == "modify" and arguments is not MISSING:
             return decision_document(Modify(arguments, text))
         raise ValueError(
-            f"lc-agents knows no verdict '{verdict}' for {visible_line(call.tool, 40)}."
+            worded(
+                "lc-agents knows no verdict '{verdict}' for {tool}.",
+                verdict=verdict,
+                tool=visible_line(call.tool, 40),
+            )
         )
 
     def arguments_path(self) -> tuple[str, ...]:
@@ -341,11 +353,14 @@ def _refuse_other_schema(document: dict[str, Json]) -> None:
     if version != 1:
         raise Unreadable(
             "future_schema",
-            f"Its schema version is {visible_line(str(version), 20)}; only version 1 is known."
-            " A newer Lineclear may read it.",
+            worded(
+                "Its schema version is {version}; only version 1 is known. A newer"
+                " Lineclear may read it.",
+                version=visible_line(str(version), 20),
+            ),
         )
     if type(version) is not int:
-        raise Unreadable("wrong_type", "The field 'schema_version' is not a whole number.")
+        raise Unreadable("wrong_type", worded("The field 'schema_version' is not a whole number."))
 
 
 def _unreadable(why: ValidationError) -> Unreadable:
@@ -354,6 +369,10 @@ def _unreadable(why: ValidationError) -> Unreadable:
     sizes = {("tool_name", "string_too_short"), ("tool_name", "string_too_long")}
     if refused.code == "wrong_type" and (*errors[0]["loc"], errors[0]["type"]) in sizes:
         return Unreadable(
-            "tool_name", f"The tool's name must have 1 to {TOOL_NAME_LIMIT} characters."
+            "tool_name",
+            worded(
+                "The tool's name must have 1 to {most} characters.",
+                most=TOOL_NAME_LIMIT,
+            ),
         )
     return refused

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
+from lineclear.core.sentences import worded
 from lineclear.language import marked
 
 Json = Any
@@ -305,4 +306,4 @@ class Format(Protocol):
 
         Raises LineclearError where one is missing, unknown or not in the system's form.
         """
-        raise ValueError(f"{self.name} takes each decision by itself.")
+        raise ValueError(worded("{name} takes each decision by itself.", name=self.name))

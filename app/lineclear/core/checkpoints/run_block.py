@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.loop_convergence import LoopConvergenceState
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import Omitted, Record
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 Count = Annotated[int, Field(ge=0, le=jsontext.SAFE_INT)]
 """Leaves room to count on, within what a system's own counts can hold."""
@@ -67,7 +68,9 @@ def read_block(document: Json) -> RunBlock | None:
     try:
         return RunBlock.from_document(document)
     except Unreadable as why:
-        raise Unreadable(why.code, f"In its block 'lineclear': {why.sentence}") from why
+        raise Unreadable(
+            why.code, worded("In its block 'lineclear': {why}", why=why.sentence)
+        ) from why
 
 
 def is_broken(document: Json) -> bool:

@@ -15,6 +15,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,15 +123,20 @@ def unreadable(why: ValidationError) -> Unreadable:
         parts.append(str(first.get("ctx", {}).get("discriminator", "")).strip("'"))
     place = visible_line(".".join(parts), 80)
     if kind in ("missing", "union_tag_not_found"):
-        return Unreadable("missing_field", f"The field '{place}' is missing.")
+        return Unreadable("missing_field", worded("The field '{place}' is missing.", place=place))
     if kind == "greater_than_equal":
-        return Unreadable("negative", f"The field '{place}' is negative.")
+        return Unreadable("negative", worded("The field '{place}' is negative.", place=place))
     if kind == "less_than_equal":
-        return Unreadable("wrong_type", f"The field '{place}' is too large.")
+        return Unreadable("wrong_type", worded("The field '{place}' is too large.", place=place))
     if not place:
-        return Unreadable("wrong_type", "It is no object.")
+        return Unreadable("wrong_type", worded("It is no object."))
     if kind in ("enum", "literal_error", "union_tag_invalid"):
-        return Unreadable("wrong_type", f"The field '{place}' has a value that is not defined.")
+        return Unreadable(
+            "wrong_type",
+            worded("The field '{place}' has a value that is not defined.", place=place),
+        )
     if kind == "extra_forbidden":
-        return Unreadable("wrong_type", f"The field '{place}' is not defined there.")
-    return Unreadable("wrong_type", f"The field '{place}' has the wrong type.")
+        return Unreadable(
+            "wrong_type", worded("The field '{place}' is not defined there.", place=place)
+        )
+    return Unreadable("wrong_type", worded("The field '{place}' has the wrong type.", place=place))

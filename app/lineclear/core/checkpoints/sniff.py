@@ -12,6 +12,7 @@ from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
 from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Head, Position
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 FORMATS: dict[str, Format] = {
     lc_agents.NAME: lc_agents.LcAgents(),
@@ -50,7 +51,8 @@ def _read(raw: bytes, name: str | None) -> Checkpoint:
                 _refuse_misplaced(system, name, checkpoint)
             return checkpoint
     raise Unreadable(
-        "unknown_system", "It is a JSON object, but of no agent system that Lineclear knows."
+        "unknown_system",
+        worded("It is a JSON object, but of no agent system that Lineclear knows."),
     )
 
 
@@ -93,10 +95,12 @@ def _by_head(system: Format, head: Head, sha256: str) -> Checkpoint:
 def _refuse_encrypted(raw: bytes, name: str | None) -> None:
     if not raw.startswith(_ENCRYPTED):
         return
-    told = "It is an a3s checkpoint, encrypted at rest; only a3s itself can open it."
+    told = worded("It is an a3s checkpoint, encrypted at rest; only a3s itself can open it.")
     others = (rule for one in FORMATS.values() if one.name != a3s.NAME for rule in one.files)
     if name is not None and any(re.fullmatch(rule.pattern, name) for rule in others):
-        told = "It is encrypted, as a3s does it; only the program that wrote it can open it."
+        told = worded(
+            "It is encrypted, as a3s does it; only the program that wrote it can open it."
+        )
     raise Unreadable("encrypted", told)
 
 
@@ -120,7 +124,10 @@ def _refuse_misplaced(system: Format, name: str, checkpoint: Checkpoint) -> None
     if not any(re.fullmatch(rule.pattern, name) for rule in system.files):
         raise Unreadable(
             "misplaced",
-            f"It is a checkpoint of {system.name}, but not under a name that {system.name} uses.",
+            worded(
+                "It is a checkpoint of {name}, but not under a name that {name} uses.",
+                name=system.name,
+            ),
         )
     wrong = system.misplaced(name, checkpoint)
     if wrong is not None:

@@ -7,13 +7,16 @@ or costs too much, counts as fitting, and the agent has the last word. Patterns 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
 from typing import Any, Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.sentences import worded
 
+_OF_LISTS: Final = ("minItems", "maxItems")
 _MAX_STEPS: Final = 50_000
 
 
@@ -22,13 +25,13 @@ def _is_number(value: Any) -> bool:
 
 
 _TYPES: Final[dict[str, tuple[str, Callable[[Json], bool]]]] = {
-    "object": ("an object", lambda value: isinstance(value, dict)),
-    "array": ("a list", lambda value: isinstance(value, list)),
-    "string": ("a text", lambda value: isinstance(value, str)),
-    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "object": (worded("an object"), lambda value: isinstance(value, dict)),
+    "array": (worded("a list"), lambda value: isinstance(value, list)),
+    "string": (worded("a text"), lambda value: isinstance(value, str)),
+    "boolean": (worded("true or false"), lambda value: isinstance(value, bool)),
     "null": ("null", lambda value: value is None),
-    "number": ("a number", _is_number),
-    "integer": ("a whole number", lambda value: _is_number(value) and value % 1 == 0),
+    "number": (worded("a number"), _is_number),
+    "integer": (worded("a whole number"), lambda value: _is_number(value) and value % 1 == 0),
 }
 
 
@@ -57,7 +60,11 @@ class _Check:
         if self._steps > _MAX_STEPS:
             raise _CostsTooMuchError
         if not isinstance(schema, Mapping):
-            return f"{_called(place)} is not taken." if schema is False else None
+            return (
+                worded("{argument} is not taken.", argument=_called(place))
+                if schema is False
+                else None
+            )
         found = _own_misfit(schema, value, place)
         if found is not None:
             return found
@@ -98,7 +105,10 @@ class _Check:
                 told = [one for one in found if one and not one.endswith(" must be null.")]
                 if len(told) == 1:
                     return told[0]
-                return f"{_called(place)} fits none of the forms that the tool takes."
+                return worded(
+                    "{argument} fits none of the forms that the tool takes.",
+                    argument=_called(place),
+                )
         return None
 
     def _referred(self, reference: str) -> Any:
@@ -118,37 +128,62 @@ def _own_misfit(schema: Mapping[str, Any], value: Json, place: str) -> str | Non
     names = _list(schema.get("type")) or [schema.get("type")]
     known = [_TYPES[name] for name in names if isinstance(name, str) and name in _TYPES]
     if len(known) == len(names) and not any(is_one(value) for _, is_one in known):
-        return f"{_called(place)} must be {' or '.join(word for word, _ in known)}."
+        return worded(
+            "{argument} must be {kinds}.",
+            argument=_called(place),
+            kinds=_one_of(word for word, _is_one in known),
+        )
     if "const" in schema and not _equal(value, schema["const"]):
-        return f"{_called(place)} must be {_written(schema['const'])}."
+        return worded(
+            "{argument} must be {value}.", argument=_called(place), value=_written(schema["const"])
+        )
     allowed = _list(schema.get("enum"))
     if allowed and not any(_equal(value, one) for one in allowed):
-        return f"{_called(place)} must be one of {', '.join(map(_written, allowed[:8]))}."
+        return worded(
+            "{argument} must be one of {values}.",
+            argument=_called(place),
+            values=", ".join(map(_written, allowed[:8])),
+        )
     if isinstance(value, dict):
         for name in _list(schema.get("required")):
             if isinstance(name, str) and name not in value:
                 inner = f"{place}.{visible_line(name, 60)}" if place else visible_line(name, 60)
-                return f"{_called(inner)} is missing."
+                return worded("{argument} is missing.", argument=_called(inner))
     return _out_of_bounds(schema, value, place)
 
 
 def _out_of_bounds(schema: Mapping[str, Any], value: Json, place: str) -> str | None:
     if isinstance(value, str | list):
-        kind, what = ("characters", "Length") if isinstance(value, str) else ("items", "Items")
-        least, most = f"min{what}", f"max{what}"
+        least, most = ("minLength", "maxLength") if isinstance(value, str) else _OF_LISTS
         if len(value) < _bound(schema, least, 0):
-            return f"{_called(place)} must have at least {schema[least]} {kind}."
+            return _too_few(schema[least], place, text=isinstance(value, str))
         if len(value) > _bound(schema, most, len(value)):
-            return f"{_called(place)} must have at most {schema[most]} {kind}."
+            return _too_many(schema[most], place, text=isinstance(value, str))
     if _is_number(value):
         if value < _bound(schema, "minimum", value):
-            return f"{_called(place)} must be at least {schema['minimum']}."
+            return worded(
+                "{argument} must be at least {bound}.",
+                argument=_called(place),
+                bound=schema["minimum"],
+            )
         if value > _bound(schema, "maximum", value):
-            return f"{_called(place)} must be at most {schema['maximum']}."
+            return worded(
+                "{argument} must be at most {bound}.",
+                argument=_called(place),
+                bound=schema["maximum"],
+            )
         if "exclusiveMinimum" in schema and value <= _bound(schema, "exclusiveMinimum", value - 1):
-            return f"{_called(place)} must be more than {schema['exclusiveMinimum']}."
+            return worded(
+                "{argument} must be more than {bound}.",
+                argument=_called(place),
+                bound=schema["exclusiveMinimum"],
+            )
         if "exclusiveMaximum" in schema and value >= _bound(schema, "exclusiveMaximum", value + 1):
-            return f"{_called(place)} must be less than {schema['exclusiveMaximum']}."
+            return worded(
+                "{argument} must be less than {bound}.",
+                argument=_called(place),
+                bound=schema["exclusiveMaximum"],
+            )
     return None
 
 
@@ -170,8 +205,34 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
+def _too_few(bound: Any, place: str, *, text: bool) -> str:
+    argument = _called(place)
+    if text:
+        return worded(
+            "{argument} must have at least {bound} characters.", argument=argument, bound=bound
+        )
+    return worded("{argument} must have at least {bound} items.", argument=argument, bound=bound)
+
+
+def _too_many(bound: Any, place: str, *, text: bool) -> str:
+    argument = _called(place)
+    if text:
+        return worded(
+            "{argument} must have at most {bound} characters.", argument=argument, bound=bound
+        )
+    return worded("{argument} must have at most {bound} items.", argument=argument, bound=bound)
+
+
+def _one_of(words: Iterable[str]) -> str:
+    return reduce(lambda told, word: worded("{one} or {other}", one=told, other=word), words)
+
+
 def _called(place: str) -> str:
-    return f"The argument '{place}'" if place else "The arguments as a whole"
+    return (
+        worded("The argument '{place}'", place=place)
+        if place
+        else worded("The arguments as a whole")
+    )
 
 
 def _written(value: Json) -> str:

@@ -12,6 +12,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.json_faults import fault_in
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import continued, worded
 
 _TOKEN: Final = re.compile(
     r'"(?:[^"\\]++|\\.)*+"|-?(?:NaN|Infinity)|-?[0-9][-+.0-9eE]*+|[{}\[\]:,]', re.DOTALL
@@ -36,7 +37,12 @@ def parse(text: str, *, at_most: int) -> Json:
     except Unreadable as why:
         cause = why.__cause__
         if isinstance(cause, json.JSONDecodeError):
-            raise _at(text, cause.pos, why.code, f"this is not JSON: {fault_in(cause)}.") from why
+            raise _at(
+                text,
+                cause.pos,
+                why.code,
+                worded("this is not JSON: {fault}.", fault=fault_in(cause)),
+            ) from why
         if isinstance(cause, UnicodeEncodeError):
             raise _at(text, cause.start, why.code, why.sentence) from why
         place = next(_faults(text, why.code), None)
@@ -50,11 +56,13 @@ def plain(text: str, *, at_most: int) -> str:
     refuse_long(text, at_most)
     nul = text.find("\0")
     if nul >= 0:
-        raise _at(text, nul, "nul", "It holds a NUL character, where other programs end the text.")
+        raise _at(
+            text, nul, "nul", worded("It holds a NUL character, where other programs end the text.")
+        )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as why:
-        sentence = "The text holds half a character."
+        sentence = worded("The text holds half a character.")
         raise _at(text, why.start, "lone_surrogate", sentence) from why
     return text
 
@@ -63,14 +71,25 @@ def refuse_long(text: str, at_most: int) -> None:
     """Raise Unreadable for more than AT_MOST characters, naming the first that is too much."""
     if len(text) > at_most:
         raise _at(
-            text, at_most, "too_large", f"it is too long: only {at_most:,} characters are taken."
+            text,
+            at_most,
+            "too_large",
+            worded("it is too long: only {at_most:,} characters are taken.", at_most=at_most),
         )
 
 
 def _at(text: str, place: int, code: str, sentence: str) -> Unreadable:
     line = text.count("\n", 0, place) + 1
     column = place - text.rfind("\n", 0, place)
-    return Unreadable(code, f"Line {line}, column {column}: {sentence[0].lower()}{sentence[1:]}")
+    return Unreadable(
+        code,
+        worded(
+            "Line {line}, column {column}: {why}",
+            line=line,
+            column=column,
+            why=continued(sentence),
+        ),
+    )
 
 
 def _faults(text: str, code: str) -> Iterator[int]:

@@ -21,6 +21,7 @@ from lineclear.core.checkpoints.serde import (
 )
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 LOOP_CHECKPOINT_SCHEMA_VERSION: Final = 1
 """The version that is written; 0 (also where the field is missing) and 1 are read."""
@@ -182,15 +183,21 @@ class LoopCheckpoint(Record):
         binding = self.capability_binding
         field = None if binding is None else binding.invalid_field()
         if field is not None:
-            raise _bad_binding(self.run_id, f"its field '{field}' is not as the schema says")
+            raise _bad_binding(
+                self.run_id, worded("its field '{field}' is not as the schema says", field=field)
+            )
 
     def ensure_addressed_by(self, run_id: str) -> None:
         """Raise Unreadable (`key_mismatch`) unless this is the checkpoint of RUN_ID."""
         if self.run_id != run_id:
             raise Unreadable(
                 "key_mismatch",
-                f"Loop checkpoint key mismatch: it was looked up for run {_named(run_id)}, but"
-                f" belongs to run {_named(self.run_id)}.",
+                worded(
+                    "Loop checkpoint key mismatch: it was looked up for run {run}, but"
+                    " belongs to run {other}.",
+                    run=_named(run_id),
+                    other=_named(self.run_id),
+                ),
             )
 
     def ensure_owned_by(self, run_id: str, session_id: str) -> None:
@@ -199,8 +206,13 @@ class LoopCheckpoint(Record):
         if self.session_id != session_id:
             raise Unreadable(
                 "owner_mismatch",
-                f"Loop checkpoint ownership mismatch for run {_named(run_id)}: this session is"
-                f" {_named(session_id)}, but it belongs to session {_named(self.session_id)}.",
+                worded(
+                    "Loop checkpoint ownership mismatch for run {run}: this session is"
+                    " {session}, but it belongs to session {other}.",
+                    run=_named(run_id),
+                    session=_named(session_id),
+                    other=_named(self.session_id),
+                ),
             )
 
 
@@ -208,15 +220,25 @@ def _refuse_future(version: Json, run_id: Json) -> None:
     if type(version) is int and version > LOOP_CHECKPOINT_SCHEMA_VERSION:
         raise Unreadable(
             "future_schema",
-            f"The loop checkpoint of run {_named(run_id)} has schema version {version}, but at most"
-            f" {LOOP_CHECKPOINT_SCHEMA_VERSION} is supported; a newer Lineclear may read it.",
+            worded(
+                "The loop checkpoint of run {run} has schema version {version}, but at"
+                " most {most} is supported; a newer Lineclear"
+                " may read it.",
+                run=_named(run_id),
+                version=version,
+                most=LOOP_CHECKPOINT_SCHEMA_VERSION,
+            ),
         )
 
 
 def _bad_binding(run_id: Json, detail: str) -> Unreadable:
     return Unreadable(
         "bad_binding",
-        f"The loop checkpoint of run {_named(run_id)} has an invalid capability binding: {detail}.",
+        worded(
+            "The loop checkpoint of run {run} has an invalid capability binding: {detail}.",
+            run=_named(run_id),
+            detail=detail,
+        ),
     )
 
 
@@ -224,9 +246,11 @@ def _unreadable(why: ValidationError, document: Json) -> Unreadable:
     errors = why.errors(include_url=False, include_context=False, include_input=False)
     if all(error["loc"][:1] == ("capability_binding",) for error in errors):
         place = visible_line(".".join(map(str, errors[0]["loc"][1:])), 60)
-        return _bad_binding(document.get("run_id"), f"its field '{place}' does not fit")
+        return _bad_binding(
+            document.get("run_id"), worded("its field '{place}' does not fit", place=place)
+        )
     return unreadable(why)
 
 
 def _named(value: Json) -> str:
-    return f"'{visible_line(value, 40)}'" if isinstance(value, str) else "without an id"
+    return f"'{visible_line(value, 40)}'" if isinstance(value, str) else worded("without an id")

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints import jsonends, jsontext
 from lineclear.core.checkpoints.a3s.checkpoint import (
     LOOP_CHECKPOINT_SCHEMA_VERSION,
     LoopCheckpoint,
@@ -52,6 +52,7 @@ from lineclear.core.checkpoints.serde import unknown_keys
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 from lineclear.language import _, marked
 
 NAME: Final = "a3s"
@@ -156,7 +157,13 @@ class A3s(Format):
             return ConfirmationResponse(approved=True, reason=text or None).document()
         if verdict == "deny":
             return ConfirmationResponse(approved=False, reason=text or None).document()
-        raise ValueError(f"a3s knows no verdict '{verdict}' for {visible_line(call.tool, 40)}.")
+        raise ValueError(
+            worded(
+                "a3s knows no verdict '{verdict}' for {tool}.",
+                verdict=verdict,
+                tool=visible_line(call.tool, 40),
+            )
+        )
 
     def arguments_path(self) -> tuple[str, ...]:
         """There is no call in a loop checkpoint."""
@@ -171,14 +178,15 @@ class A3s(Format):
             right = name == legacy_file_name(run_id)
         if right:
             return None
-        return (
-            f"It holds run '{visible_line(run_id, 40)}', but stands under the name of another run;"
-            " a3s itself refuses it."
+        return worded(
+            "It holds run '{run_id}', but stands under the name of another run; a3s"
+            " itself refuses it.",
+            run_id=visible_line(run_id, 40),
         )
 
     def read_head(self, prefix: bytes) -> Head | None:
         """Read what stands before the messages."""
-        found = jsontext.members_before("messages", prefix) or {}
+        found = jsonends.members_before("messages", prefix) or {}
         match found:
             case {"run_id": str(run_id), "session_id": str(session_id), "turn": int(turn)}:
                 version = found.get("schema_version", 0)
@@ -190,8 +198,8 @@ class A3s(Format):
 
     def read_around(self, raw: bytes) -> Checkpoint | None:
         """Read what stands before and behind the messages: all figures of the run."""
-        before = jsontext.members_before("messages", raw[:_END_BYTES])
-        behind = jsontext.members_behind(_BEHIND_MESSAGES, raw[-_END_BYTES:])
+        before = jsonends.members_before("messages", raw[:_END_BYTES])
+        behind = jsonends.members_behind(_BEHIND_MESSAGES, raw[-_END_BYTES:])
         if before is None or behind is None or before.keys() & behind.keys():
             return None
         if not {"total_usage", "tool_calls_count"} <= behind.keys() | before.keys():

@@ -15,6 +15,7 @@ from lineclear.core.checkpoints.starweaver.accounting import Metadata, TraceCont
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, Status
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 CHECKPOINT_SCHEMA: Final = "starweaver.runtime.checkpoint"
 CHECKPOINT_VERSION: Final = 1
@@ -143,8 +144,12 @@ class AgentCheckpoint(Record):
         ):
             raise Unreadable(
                 "run_mismatch",
-                f"It names run '{visible_line(checkpoint.run_id, 40)}', but holds the state of run"
-                f" '{visible_line(state.run_id, 40)}' or of another conversation.",
+                worded(
+                    "It names run '{run_id}', but holds the state of run '{other}' or of"
+                    " another conversation.",
+                    run_id=visible_line(checkpoint.run_id, 40),
+                    other=visible_line(state.run_id, 40),
+                ),
             )
         return checkpoint
 
@@ -189,21 +194,28 @@ def checkpoint_payload(document: Json) -> Json:
         return document
     for key in ("schema", "version", "payload"):
         if key not in document:
-            raise Unreadable("missing_field", f"The field '{key}' is missing.")
+            raise Unreadable("missing_field", worded("The field '{key}' is missing.", key=key))
     schema, version = document["schema"], document["version"]
     if schema != CHECKPOINT_SCHEMA:
-        shown = visible_line(schema, 60) if isinstance(schema, str) else "no text"
+        shown = visible_line(schema, 60) if isinstance(schema, str) else worded("no text")
         raise Unreadable(
             "not_a_checkpoint",
-            f"It is a record of starweaver with the schema '{shown}', not a checkpoint.",
+            worded(
+                "It is a record of starweaver with the schema '{shown}', not a checkpoint.",
+                shown=shown,
+            ),
         )
     if type(version) is not int:
-        raise Unreadable("wrong_type", "The field 'version' is not a whole number.")
+        raise Unreadable("wrong_type", worded("The field 'version' is not a whole number."))
     if version != CHECKPOINT_VERSION:
         raise Unreadable(
             "future_schema",
-            f"Its schema version is {version}; only version {CHECKPOINT_VERSION} is known."
-            " A newer Lineclear may read it.",
+            worded(
+                "Its schema version is {version}; only version {known} is"
+                " known. A newer Lineclear may read it.",
+                version=version,
+                known=CHECKPOINT_VERSION,
+            ),
         )
     return document["payload"]
 

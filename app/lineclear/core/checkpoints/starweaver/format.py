@@ -41,6 +41,7 @@ from lineclear.core.checkpoints.starweaver.pending import pending_calls
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
 from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.sentences import worded
 from lineclear.language import _, marked
 
 NAME: Final = "starweaver"
@@ -123,8 +124,19 @@ class Starweaver(Format):
         """
         tool = visible_line(call.tool, 40)
         if (verdict == "result") != (call.kind == "deferred"):
-            takes = "an answer" if call.kind == "deferred" else "an approval or a denial"
-            raise ValueError(f"{tool} takes {takes}, not the verdict '{verdict}'.")
+            takes = (
+                worded("an answer")
+                if call.kind == "deferred"
+                else worded("an approval or a denial")
+            )
+            raise ValueError(
+                worded(
+                    "{tool} takes {takes}, not the verdict '{verdict}'.",
+                    tool=tool,
+                    takes=takes,
+                    verdict=verdict,
+                )
+            )
         if verdict == "result":
             return _result(call, arguments, text)
         if verdict == "approve":
@@ -132,12 +144,16 @@ class Starweaver(Format):
         if verdict == "deny":
             return Denied(decided_by=by or None, reason=text or None).document()
         if verdict == "modify" and arguments is None:
-            raise ValueError("starweaver cannot replace the arguments by null.")
+            raise ValueError(worded("starweaver cannot replace the arguments by null."))
         if verdict == "modify" and arguments is not MISSING:
             return Approved(
                 decided_by=by or None, reason=text or None, override_arguments=arguments
             ).document()
-        raise ValueError(f"starweaver knows no verdict '{verdict}' for {tool}.")
+        raise ValueError(
+            worded(
+                "starweaver knows no verdict '{verdict}' for {tool}.", verdict=verdict, tool=tool
+            )
+        )
 
     def arguments_path(self) -> tuple[str, ...]:
         """There may be several calls."""
@@ -206,10 +222,10 @@ def _goes_on(checkpoint: AgentCheckpoint) -> bool:
 
 def _result(call: PendingCall, answer: Json, text: str) -> Json:
     if not isinstance(answer, dict) or answer.keys() - {"status", "response"}:
-        raise ValueError('An answer is {"status": ..., "response": ...}.')
+        raise ValueError(worded('An answer is {{"status": ..., "response": ...}}.'))
     status = answer.get("status")
     if not isinstance(status, str) or status not in RESULTS:
-        raise ValueError("An answer's status is completed, failed or cancelled.")
+        raise ValueError(worded("An answer's status is completed, failed or cancelled."))
     return DeferredToolResult(
         deferred_id=call.native_id,
         status=ExecutionStatus(status),

@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolRet
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 TOOL_NAME_LIMIT: Final = 128
 REVIEWED: Final = "starweaver.approval_tool_arguments"
@@ -138,7 +139,8 @@ def _refuse_ambiguous(state: AgentRunState) -> None:
     ids = [part.tool_call_id for part in parts]
     if "" in ids:
         raise Unreadable(
-            "ambiguous_call_ids", "A call that waits has no id, so no decision could name it."
+            "ambiguous_call_ids",
+            worded("A call that waits has no id, so no decision could name it."),
         )
     # A decision may name a call by the longer id too, so that must be no other call's own.
     longer = {approval_id(state, call_id) for call_id in ids}
@@ -146,19 +148,30 @@ def _refuse_ambiguous(state: AgentRunState) -> None:
     if twice is not None:
         raise Unreadable(
             "ambiguous_call_ids",
-            f"The id '{visible_line(twice, 40)}' names several calls that wait, so a decision on"
-            " one would be taken for all.",
+            worded(
+                "The id '{twice}' names several calls that wait, so a decision on one"
+                " would be taken for all.",
+                twice=visible_line(twice, 40),
+            ),
         )
 
 
 def _refuse_unshowable(call: PendingCall) -> None:
     if not 1 <= len(call.tool) <= TOOL_NAME_LIMIT:
         raise Unreadable(
-            "tool_name", f"The tool's name must have 1 to {TOOL_NAME_LIMIT} characters."
+            "tool_name",
+            worded(
+                "The tool's name must have 1 to {most} characters.",
+                most=TOOL_NAME_LIMIT,
+            ),
         )
     keys = jsontext.count_keys(call.arguments)
     if keys > jsontext.MAX_KEYS:
         raise Unreadable(
             "too_many_keys",
-            f"The arguments hold {keys:,} keys; at most {jsontext.MAX_KEYS:,} can be shown.",
+            worded(
+                "The arguments hold {keys:,} keys; at most {most:,} can be shown.",
+                keys=keys,
+                most=jsontext.MAX_KEYS,
+            ),
         )
