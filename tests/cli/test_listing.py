@@ -46,6 +46,7 @@ KEYS: dict[str, Any] = {
     "suspended": (str, type(None)),
     "resumed_as": (int, type(None)),
     "waited_for": bool,
+    "may_answer": bool,
     "kind": str,
     "reason_code": (str, type(None)),
     "warnings": list,

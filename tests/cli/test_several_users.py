@@ -85,7 +85,14 @@ def test_nobody_but_the_operators_answers(town):
         call = row(town, ALICE, "pending")["id"]
         own = says(town, AGENT, "approve", call)
         assert (own.returncode, "[no_operator]" in own.stderr) == (4, True)
-        assert "whose own calls other users answer" in own.stderr
+        assert "You own this agent, so your word does not count here" in own.stderr
+        shown = says(town, AGENT, "show", call).stdout
+        assert "Your word  You own this agent, so your word does not count here" in shown
+        assert "lineclear approve" not in shown
+        assert "could forge decisions" not in shown
+        assert "lineclear approve" in says(town, BOB, "show", call).stdout
+        seen = {user: town.listed(user)[0]["may_answer"] for user in (AGENT, ALICE, UNLISTED)}
+        assert seen == {AGENT: False, ALICE: True, UNLISTED: False}
         assert says(town, STRANGER, "approve", call).returncode not in (0, 3)
         assert row(town, BOB, "pending")["id"] == call
         agent.kill()

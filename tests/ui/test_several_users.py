@@ -101,10 +101,23 @@ def test_the_window_of_the_agents_own_user_decides_nothing(town, windows):
         call = row(town, ALICE, "pending")["id"]
         own = windows(AGENT)
         assert own.ask("choose", call)
-        assert own.ask("press", "approve")
-        text = own.sees("whose own calls other users answer")
-        assert f"belongs to user {AGENT.uid}" in text
+        own.sees("You own this agent, so your word does not count here; a colleague who shares its")
+        assert own.ask("buttons") == []
         assert row(town, BOB, "pending")["id"] == call
         assert says(town, BOB, "deny", call, "--reason", "no").returncode == 0
         agent.wait(30)
     assert not (town.own(AGENT) / "pay.ran").exists()
+
+
+def test_another_users_dead_agent_is_said_to_be_theirs_to_start(town, windows):
+    with gated(town) as agent:
+        call = row(town, ALICE, "pending")["id"]
+        agent.kill()
+    words = ("config", "set-launch", "--agent", "pay", "--cwd", "/", "--", "/bin/true")
+    assert town.lineclear(ALICE, *words).returncode == 0
+    alice = windows(ALICE)
+    assert alice.ask("choose", call)
+    alice.sees("Nothing runs until someone resumes pay.")
+    assert alice.ask("press", "approve")
+    alice.sees("Only lc-agent, whose agent it is, can start it again.")
+    assert alice.ask("buttons") == ["takeBack"]

@@ -1,13 +1,16 @@
 """The program's own window, offscreen, used by one JSON line after another on its input.
 
 python -m tests.ui.user_window SOURCE: {"choose": id} reads a call, {"press": "approve"} presses
-that button once it is ready, {"texts": true} gives every visible text; each is answered by a line.
+that button once it is ready, {"texts": true} gives every visible text, {"buttons": true} those of
+the decision bar; each is answered by a line.
 """
 
 import asyncio
 import json
 import sys
 from typing import Any
+
+from PySide6.QtWidgets import QAbstractButton
 
 from lineclear.ui import running
 from lineclear.ui.app import parse
@@ -53,6 +56,12 @@ class Hand:
             return False
         click(getattr(self._window.pane.bar, name))
         return True
+
+    async def buttons(self, _all: bool) -> list[str]:
+        """The buttons of the decision bar that can be seen."""
+        bar = self._window.pane.bar
+        every = bar.findChildren(QAbstractButton)
+        return [one.objectName() for one in every if one.isVisible()]
 
     async def texts(self, _all: bool) -> list[str]:
         return Looker()._texts()

@@ -120,6 +120,8 @@ def how_to_resume(row: Row, sources: Sources = ()) -> str:
 
 def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
     """Give the commands that make sense for a row now."""
+    if not row.may_answer and row.state in (State.PENDING, State.UNCERTAIN, State.HELD):
+        return
     if row.state is State.PENDING:
         yield from _decisions(row, sources)
     elif row.state is State.UNCERTAIN:
@@ -127,7 +129,8 @@ def next_commands(row: Row, sources: Sources = ()) -> Iterator[str]:
         yield on_call("resolve", row, sources, " --not-run --note WHY")
         yield on_call("resolve", row, sources, " --ask-again")
     elif row.state in (State.APPROVED, State.HELD) or _lapsed_of_others(row):
-        yield on_call("take-back", row, sources)
+        if row.may_answer:
+            yield on_call("take-back", row, sources)
         if row.state is not State.LAPSED and row.state is not State.HELD:
             yield from _resumes(row, sources)
     elif row.state in (State.LAPSED, State.DENIED, State.EXPIRED, State.WITHDRAWN, State.RESUMABLE):

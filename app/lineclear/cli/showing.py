@@ -20,7 +20,7 @@ from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
 from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.rows import Detail, Row, Unread, row_json
-from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
+from lineclear.core.inbox.warning_words import SAME_USER, could_forge, unheard
 from lineclear.core.ledger.records import Person, format_instant
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
@@ -135,11 +135,13 @@ def _print(detail: Detail, terminal: Terminal, values: Values, me: Person, now: 
     terminal.say("State      ", Styled(told, wording.STYLES.get(row.state, "")))
     if row.decision is not None:
         terminal.say("Decision   ", wording.decision_words(row.decision, now, values.line))
+    if not row.may_answer and not row.closed:
+        terminal.say("Your word  ", Styled(unheard(row), "care"))
     if row.position is not None:
         terminal.say("Run        ", wording.position_words(row.position, values.line))
     if row.tool is not None or row.position is not None:
         terminal.say("Budget     ", row_words(row))
-    notes = (SAME_USER,) if row.tool is not None and runs_as_you(row) and not row.closed else ()
+    notes = (SAME_USER,) if row.tool is not None and could_forge(row) and not row.closed else ()
     for code in (*row.warnings, *notes):
         level = wording.warning_level(code)
         text = f"{wording.warning_sentence(code, row, me)} [{code}]"

@@ -305,7 +305,7 @@ def header_facts(row: Row, now: datetime, argv: tuple[str, ...] = ()) -> str:
         facts.append(visible_line(masked_text(shown), 60))
     if row.user is not None:
         mine = warning_words.runs_as_you(row)
-        facts.append(_("you") if mine else _("user {name}").format(name=_user(row.user)))
+        facts.append(_("you") if mine else _("user {name}").format(name=user_name(row.user)))
     return " \u00b7 ".join(facts)
 
 
@@ -315,7 +315,7 @@ def run_place(number: int, total: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def _user(uid: int) -> str:
+def user_name(uid: int) -> str:
     """Name a user of this machine; one that it does not know, by the number."""
     try:
         import pwd  # noqa: PLC0415 - not there on Windows

@@ -216,7 +216,7 @@ def _refused(row: Row) -> Why | None:
 
 
 def _refusal(row: Row, why: LineclearError) -> Why:
-    if row.state is not State.PENDING or why.code == "expired":
+    if row.state is not State.PENDING or why.code in ("expired", "no_operator"):
         return Why.OVER
     if why.code == "unsupported":
         return Why.ANSWER

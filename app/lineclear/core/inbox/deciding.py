@@ -61,14 +61,16 @@ def may_decide(
     """Pass, or say why this verdict may not be given for this row this way.
 
     Raises AlreadyDecided (a decision stands, which it names), MayHaveRun, and Refusal: for what
-    cannot be read its reason code, for an ended call its state, `expired`, `self_approval` (a CLI
-    below the agent's process), `origin` (a notification never approves), for a Blocked warning and
-    for a Stop warning not named in DESPITE (in a batch: for any) that warning. Those warnings keep
-    nobody from denying.
+    cannot be read its reason code, for an ended call its state, `expired`, `no_operator` (who is
+    none of its store), `self_approval` (a CLI below the agent's process), `origin` (a notification
+    never approves), for a Blocked warning and for a Stop warning not named in DESPITE (in a batch:
+    for any) that warning. Those warnings keep nobody from denying.
     """
     if verdict not in _GIVEN:
         raise Refusal(f"{verdict} is no verdict that a person gives.", code="verdict")
     _refuse_unless_pending(row)
+    if not row.may_answer:
+        raise Refusal(warning_words.unheard(row), code="no_operator")
     if row.kind == "deferred" and verdict != "result":
         raise Refusal(
             f"{_name(row)} takes an answer, not an approval:"

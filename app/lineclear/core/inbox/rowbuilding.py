@@ -71,6 +71,8 @@ class Look:
     now: Now
     died_at: datetime | None = None
     """When the process that the lock names died, where that was seen."""
+    may_answer: bool = True
+    """See `Row.may_answer`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +182,7 @@ def row_of(
         suspended=circumstances.suspended if how.process is Process.DEAD else None,
         resumed_as=_resumed_as(records, how),
         user=place.user,
+        may_answer=look.may_answer,
         died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),

@@ -128,6 +128,8 @@ class Row:
     """When that process started, in its system's own unit: a pid is given again."""
     user: int | None = None
     """The uid that its agent runs as: who owns the store; None where it is not known."""
+    may_answer: bool = True
+    """False: the user of this process is no operator of the store, so their word counts nowhere."""
     died_at: datetime | None = None
     """When that process died; None: it lives, or nobody saw when."""
     suspended: str | None = None
@@ -235,7 +237,7 @@ def row_json(row: Row) -> dict[str, Any]:
     the newest of each run once and whole, that of the highest `iteration`. What an agent does not
     report is null, never 0; so is what was not read of a large file (`partly_read`). `waited_for`
     is false where the agent was started again since it asked, and has not asked for this call
-    again.
+    again; `may_answer` where the word of who asks for this list does not count.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -262,6 +264,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "partly_read": row.partly_read,
         "process": row.process.value,
         "user": row.user,
+        "may_answer": row.may_answer,
         "died_at": _instant_json(row.died_at),
         "suspended": row.suspended,
         "resumed_as": row.resumed_as,

@@ -143,7 +143,7 @@ class StoreReader:
     def read_call(self, place: Place, row: Row, now: Now) -> Call:
         """Read one call afresh; raises Unreadable when it is not there any more."""
         with Store.open(place.store) as store:
-            look = Look(place, _lock_of(place), now)
+            look = _look(store, place, now)
             if store.native and row.seq is not None:
                 call = self._native(store, look, (row.seq, row.id))
                 return kept_beside(store, own_names(os.fspath(store.path)), call)
@@ -158,7 +158,7 @@ class StoreReader:
 
     def read_foreign(self, store: Store, place: Place, now: Now) -> list[Row]:
         """Read all calls of an open foreign store afresh; raises Unreadable."""
-        look = Look(place, _lock_of(place), now)
+        look = _look(store, place, now)
         return [call.row for call in self._foreign_calls(store, look)]
 
     def _stamp(self, read: StoreRead) -> None:
@@ -198,7 +198,8 @@ class StoreReader:
         with Store.open(place.store) as store:
             now_held = _lock_of(place)
             read.lock_changed, read.lock = now_held != read.lock, now_held
-            look = Look(place, read.lock, now, read.death.look(read.lock, now.wall))
+            died_at = read.death.look(read.lock, now.wall)
+            look = Look(place, read.lock, now, died_at, store.hears_us)
             if store.native:
                 yield from self._native_rows(store, read, look)
             else:
@@ -372,15 +373,17 @@ class StoreReader:
         self, store: Store, look: Look, read: StoreRead | None
     ) -> Iterator[Call]:
         present: dict[str, Shown] = {}
-        listing = store.names()
-        named, handed = listed_by_call(listing), HandedOver(store, listing)
+        files: list[tuple[list[Shown], str | None]] = []
         for path, claimed in _foreign_files(store, read):
             try:
-                calls = foreign.show_foreign(path, store=store, whole=read is None)
+                files.append((foreign.show_foreign(path, store=store, whole=read is None), claimed))
             except Unreadable as why:
                 if why.code != "absent":
                     yield Call(broken_row(look.place, why.code, why.sentence, path))
-                continue
+        # Only now: to show a file may have settled what somebody who was killed began.
+        listing = store.names()
+        named, handed = listed_by_call(listing), HandedOver(store, listing)
+        for calls, claimed in files:
             held = held_of(store, calls[0])
             for shown in calls:
                 if shown.call is None and not shown.checkpoint.unfinished:
@@ -452,6 +455,10 @@ def _lock_of(place: Place) -> LockState:
     if place.lock_folder is None:
         return LockState(held=None, owner=None)
     return lock.look(place.lock_folder)
+
+
+def _look(store: Store, place: Place, now: Now) -> Look:
+    return Look(place, _lock_of(place), now, may_answer=store.hears_us)
 
 
 def _absent(row: Row) -> Unreadable:

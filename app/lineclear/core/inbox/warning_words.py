@@ -60,6 +60,31 @@ def runs_as_you(row: Row) -> bool:
     return row.user is not None and row.user == os.geteuid()
 
 
+def could_forge(row: Row) -> bool:
+    """Tell whether a call's agent could write a decision that counts as that of who reads this."""
+    return row.may_answer and runs_as_you(row)
+
+
+def starts_as_you(row: Row) -> bool:
+    """Tell whether the user of this process may start a call's agent again: its own user may."""
+    return row.user is None or runs_as_you(row)
+
+
+def unheard(row: Row) -> str:
+    """Say why the word of the user of this process does not count on a call; "" where it does."""
+    if row.may_answer:
+        return ""
+    if runs_as_you(row):
+        return _(
+            "You own this agent, so your word does not count here; a colleague who shares its"
+            " folder has to answer."
+        )
+    return _(
+        "You are not listed in the group that this folder is shared with, so your word does not"
+        " count here; have yourself added to it."
+    )
+
+
 def twin(other: Twin) -> str:
     """Say what became of the same call, whose it is, and what an approval of this one can do."""
     if other.at is None:

@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, StoreRefused, Unreadable
 from lineclear.core.ledger import oserrors
+from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.commit import Commit, commit, remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
@@ -314,6 +315,11 @@ class Store:
         """fsync `.approvals`: before believing an observed record."""
         if self._ledger_fd != _NO_FOLDER:
             sync_folder(self._ledger_fd)
+
+    @property
+    def hears_us(self) -> bool:
+        """Whether what the user of this process says of its calls counts."""
+        return system.user_id() in self.operators
 
     @property
     def root_fd(self) -> int:

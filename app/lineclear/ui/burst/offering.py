@@ -7,6 +7,7 @@ from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 
+from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.bursts import Burst, Why, burst_of, unfit
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
@@ -48,6 +49,8 @@ class Offering(QObject):
         if count > COMPARED_AT_MOST:
             return Offer(counted(*TOO_MANY, number=count))
         rows = tuple(self._chosen())
+        if rows and not any(row.may_answer for row in rows):
+            return Offer(warning_words.unheard(rows[0]))
         why = unfit(rows)
         if why:
             return _one_by_one(count, why)

@@ -19,6 +19,7 @@ from lineclear.core.inbox.cautions import (
 from lineclear.core.inbox.deciding import Origin, may_decide
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.startable import words_needed
+from lineclear.core.inbox.warning_words import runs_as_you, starts_as_you, unheard
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.typed_commands import on_call
@@ -184,8 +185,21 @@ def offer(
 
     TOGETHER is how many calls its checkpoint holds, of which DECIDED have their decision: the
     agent gets the answers to all of them at once; OTHERS names the rest beside ROW. WORD: the
-    operator is being asked whether they know that nothing runs.
+    operator is being asked whether they know that nothing runs. To whom nobody listens here, only
+    starting an agent of their own is offered.
     """
+    offered = _offer(row, decided, together, others, word=word)
+    if not starts_as_you(row):
+        offered = replace(offered, set_command=False)
+    says = offered.deny or offered.answer or offered.take_back or offered.resolve
+    if row.may_answer or not says:
+        return offered
+    if offered.resume and runs_as_you(row):
+        return replace(offered, take_back=False, taking_back="")
+    return Offer(unheard(row))
+
+
+def _offer(row: Row, decided: int, together: int, others: str, *, word: bool) -> Offer:
     agent = words.name(row.agent)
     if row.state is State.PENDING:
         offered = _offer_pending(row, agent)
@@ -235,6 +249,10 @@ def with_taking_back(offer: Offer) -> Offer:
 
 
 def _offer_resume(row: Row, *, word: bool) -> Offer:
+    if not starts_as_you(row):
+        assert row.user is not None
+        who = words.user_name(row.user)
+        return Offer(_("Only {user}, whose agent it is, can start it again.").format(user=who))
     if not row.resumable_by:
         return Offer(_no_command(row), set_command=True)
     if is_held_back(row):
@@ -322,7 +340,7 @@ def _offer_approval(row: Row, agent: str) -> Offer:
             deny=True,
             modify=True,
         )
-    if row.process is Process.DEAD and row.resumable_by:
+    if row.process is Process.DEAD and row.resumable_by and starts_as_you(row):
         return Offer(
             _starts_again(row, agent),
             approve or _("Approve and resume"),
@@ -377,6 +395,8 @@ def _when_died(row: Row) -> str:
 
 def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
     """Take from OFFER what the one rule of all decisions forbids, and say why."""
+    if not row.may_answer:
+        return offer
     takes_changes = row.takes is None or "modify" in row.takes
     offer = replace(offer, modify=offer.modify and editable and takes_changes)
     stops = frozenset(stop_codes(row))

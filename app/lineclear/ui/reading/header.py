@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.inbox.warning_words import SAME_USER, runs_as_you
+from lineclear.core.inbox.warning_words import SAME_USER, could_forge
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
 from lineclear.ui.deciding.standing import standing
@@ -89,7 +89,7 @@ class Header(QWidget):
         self._show_title()
         self._facts = words.header_facts(row, now, argv)
         self._show_facts()
-        forges = words.warning(SAME_USER) if runs_as_you(row) else ""
+        forges = words.warning(SAME_USER) if could_forge(row) else ""
         facts = f"{self._facts}. {forges}" if forges else self._facts
         explain(self.facts, f"{facts} \u00b7 {row.store}")
         _set(self.standing, told or standing(row, now, me))
