@@ -181,12 +181,76 @@ def test_nor_is_it_said_to_have_ended_while_the_agent_loads_or_once_it_is_killed
             getattr(process, ends)()
     (folder / "hold").unlink(missing_ok=True)
     assert ran(folder) == []
-    (row,) = (
-        one for one in listed(*words) if one["system"] == "a3s" and one["state"] == "resumable"
-    )
+    row = only_to_resume(folder)
     assert "came to nothing" in lineclear("show", *words, row["id"]).stdout
     done = resume(folder, *WORD)
     assert (done.returncode, len(ran(folder))) == (0, 1)
+
+
+def killed_while_loading(folder):
+    """Take the run over, kill the agent while it loads, and give the folder that was named."""
+    (folder / "slow.py").write_text(MODULE + FAILS)
+    (folder / "hold").touch()
+    store = folder / "source" / "arun"
+    command = [sys.executable, "-m", "lineclear", "resume", str(store), "--agent", "slow:make"]
+    mute = subprocess.DEVNULL
+    with subprocess.Popen([*command, *WORD], cwd=folder, stdout=mute, stderr=mute) as process:
+        wait_for((folder / "loading").exists)
+        process.kill()
+    (folder / "hold").unlink()
+    (aside,) = store.glob("resumed-*")
+    return aside
+
+
+def test_killed_while_it_loads_it_may_go_on_in_the_folder_that_was_named(folder, theirs):
+    aside = killed_while_loading(folder)
+    done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
+    assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
+    row = only_row("--source", folder / "source", state="done")
+    assert (row["system"], row["outcome"]) == ("a3s", "ok")
+    again = resume(folder, *WORD, "--despite", "resumed_before")
+    assert (again.returncode, len(ran(folder))) == (4, 1)
+    assert f"goes on in {aside}" in again.stderr
+
+
+def test_nor_is_a_folder_that_is_put_aside_said_to_hold_nothing(folder, theirs):
+    aside = killed_while_loading(folder)
+    only_to_resume(folder)
+    gone = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
+    assert (gone.returncode, ran(folder)) == (5, [])
+    command = gone.stderr.strip().rpartition(": ")[2].split()
+    assert command == ["lineclear", "resume", str(aside.parent), "--agent", "slow:make"]
+    assert lineclear(*command[1:], *WORD, cwd=folder).returncode == 0
+    assert len(ran(folder)) == 1
+
+
+FAILS_LATER = """
+def plan(self, inputs, steps):
+    raise RuntimeError("no model today")
+
+Model.plan = plan
+"""
+
+
+@pytest.mark.parametrize("fails, system", [(FAILS, "a3s"), (FAILS_LATER, "lineclear")])
+def test_a_relaunch_that_failed_leaves_one_run_to_resume(folder, theirs, fails, system):
+    (folder / "slow.py").write_text(MODULE + fails)
+    (folder / "broken").touch()
+    program = (sys.executable, "-m", "lineclear", "resume", "{store}", "--agent", "slow:make")
+    own = ("config", "set-launch", "--agent", "arun", "--cwd", folder, "--", *program)
+    assert lineclear(*own).returncode == 0
+    words = ("--source", folder / "source")
+    (row,) = listed(*words)
+    assert lineclear("relaunch", row["id"], *WORD, *words).returncode == 0
+    ledger = folder / "source" / "arun" / ".approvals"
+    wait_for(lambda: list(ledger.glob("*.outcome.json")))
+    (row,) = (one for one in listed(*words) if one["state"] != "done")
+    # Where its agent has taken it up, that is told, and the same command goes on from there.
+    assert (row["state"], row["system"]) == ("resumable", system)
+    (folder / "slow.py").write_text(MODULE)
+    assert lineclear("relaunch", row["id"], *WORD, *words).returncode == 0
+    wait_for(lambda: all(one["state"] == "done" for one in listed(*words)))
+    assert len(ran(folder)) == 1
 
 
 # --- Copies in folders that nobody watches -----------------------------------------------------

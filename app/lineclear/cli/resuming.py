@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shlex
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -18,10 +19,12 @@ from lineclear.cli.terminal import Terminal
 from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
 from lineclear.core.agent.resume import agent_failed, at_once, hand_over, kept_runs, resume
+from lineclear.core.errors import NothingPending
 from lineclear.core.inbox.going_on import LAUNCHED, turn_to_go_on
 from lineclear.core.inbox.settings import load
 from lineclear.core.inbox.takeover import CLAIMED_RUN, TakeOver, take_over
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.takeovers import set_aside
 from lineclear.core.places import path_text
 
 
@@ -73,6 +76,13 @@ def _taken_over(
     store: Path, options: argparse.Namespace, terminal: Terminal, kept: ExitStack
 ) -> TakeOver | None:
     """Have the run of another program go on in a store of ours beside it; None: there is none."""
+    left = set_aside(store)
+    if left is not None:
+        again = f"lineclear resume {shlex.quote(path_text(left))} --agent {options.agent}"
+        raise NothingPending(
+            f"No agent took the run up in {path_text(store)}, so it stands where it was left:"
+            f" {again}"
+        )
     if not store.is_dir() or _is_native(store):
         return None
     runs = asyncio.run(kept_runs(store))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
 
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.warnings import strongest_first
@@ -13,14 +11,12 @@ from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.rows import Resumed, Row
 from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.layout import left_in
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
-
-TAKEN_UP: Final = re.compile(r"resumed-[0-9a-f]{8}")
-"""Names of folders in which agents of ours go on with runs that other programs left beside them."""
 
 
 def resumed(row: Row) -> Resumed | None:
@@ -54,7 +50,7 @@ def resumed_here(store: Store, lock: LockState) -> tuple[Resumed, ...]:
 
 def went_on_into(before: Resumed, store: Path) -> bool:
     """Tell whether STORE is the folder of ours in which a run of another program was taken up."""
-    return store.parent == before.store and TAKEN_UP.fullmatch(store.name) is not None
+    return left_in(store) == before.store
 
 
 def with_resumed(row: Row, before: Resumed) -> Row:

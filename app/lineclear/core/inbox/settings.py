@@ -23,7 +23,8 @@ from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.quiet_hours import checked as checked_hours
 from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
-from lineclear.core.places import absolute, default_source, home
+from lineclear.core.ledger.layout import left_in
+from lineclear.core.places import absolute, default_source, home, path_text
 
 __all__ = [
     "LaunchSetting",
@@ -39,6 +40,7 @@ __all__ = [
 FILE_NAME = "settings.json"
 VERSION = 1
 _MAX_BYTES = 4 << 20
+_OWN_RESUME = frozenset({"resume", "{store}", "--agent"})
 _ENV_NAME = re.compile(r"[^=\x00]+")
 
 
@@ -251,14 +253,18 @@ def launch_for(settings: Settings, *, agent: str, store: Path) -> LaunchSetting 
     """Give the resume command of the agent of a store: the entry that says most about it.
 
     An entry that names an agent counts before one that names only a source; of two sources the
-    deeper one counts. An entry that names neither is for nothing.
+    deeper one counts. An entry that names neither is for nothing. A run that was taken over by
+    `lineclear resume {store}` goes on by the same command of the agent that left it.
     """
+    left = left_in(store)
     best: tuple[tuple[bool, int], LaunchSetting] | None = None
     for entry in settings.launch:
         if entry.agent is None and entry.source is None:
             continue
         if entry.agent is not None and entry.agent != agent:
-            continue
+            again = left is not None and entry.agent == path_text(left.name)
+            if not again or not _OWN_RESUME.issubset(entry.argv):
+                continue
         if entry.source is not None and not store.is_relative_to(entry.source):
             continue
         depth = 0 if entry.source is None else len(entry.source.parts)

@@ -29,18 +29,17 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
-from lineclear.core.ledger import foreign, lock
+from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit, sync_folder
 from lineclear.core.ledger.going_lock import going_on
-from lineclear.core.ledger.layout import APPROVALS, launch_log_name
+from lineclear.core.ledger.layout import APPROVALS, launch_log_name, taken_over_folder
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.records import Launch, Start, new_nonce
 from lineclear.core.ledger.start import begin_resumed
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import (
-    folder_of,
     is_taken_up,
     record_not_taken_up,
     record_taken_up,
@@ -52,6 +51,7 @@ CLAIMED_RUN: Final = "LINECLEAR_CLAIMED_RUN"
 """Environment variable by which a claimed relaunch tells its command which run it claimed."""
 Hand = Callable[[Path, str], None]
 """Puts a run, by its id, into a folder of ours."""
+_PATIENCE_S: Final = 2.0
 _log = logging.getLogger(__name__)
 
 
@@ -146,11 +146,7 @@ def _settle(store: Store, shown: Shown, folder: Path, why: str) -> None:
     if position is not None and is_taken_up(folder, position.run_id):
         record_taken_up(store, shown, folder)
         return
-    record_not_taken_up(store, shown, why)
-    if os.path.lexists(folder) and not lock.look(folder).held:
-        # Out of sight until it is tried again: the run still stands where it was left.
-        os.rename(folder, store.path / APPROVALS / folder.name)
-        sync_folder(store.root_fd)
+    record_not_taken_up(store, shown, folder, why, patience_s=_PATIENCE_S)
 
 
 def _newest(rows: Sequence[Row], store: Path, runs: Collection[str]) -> Row:
@@ -238,7 +234,7 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
 
 def _folder(store: Store, shown: Shown) -> Path:
     assert shown.file is not None
-    return folder_of(store.path, foreign.foreign_aid(shown.file, ""))
+    return taken_over_folder(store.path, foreign.foreign_aid(shown.file, ""))
 
 
 def _refuse_taken_over(row: Row, folder: Path) -> None:

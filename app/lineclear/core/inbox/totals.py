@@ -21,8 +21,8 @@ from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.sniff import counted
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.inbox.beside import run_of
-from lineclear.core.inbox.resumed import TAKEN_UP
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.layout import left_in
 from lineclear.core.places import path_text
 
 RunKey = tuple[Path, str, str]
@@ -267,8 +267,8 @@ def rows_by_run(rows: Iterable[Row]) -> dict[RunKey, list[Row]]:
 
 
 def _run_key(row: Row) -> RunKey:
-    left = row.store.parent
-    if row.run_folder in (None, row.store) and TAKEN_UP.fullmatch(row.store.name):
+    left = left_in(row.store)
+    if left is not None and row.run_folder in (None, row.store):
         return left, path_text(left.name), row.run
     return row.run_key
 

@@ -22,7 +22,7 @@ from lineclear.core.ledger.layout import results_name
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
-from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, settle_dead
+from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, settle
 
 _log = logging.getLogger(__name__)
 _NOT_STARTED = 127
@@ -70,7 +70,7 @@ def at_this_attempt(store: Store, calls: Sequence[Shown], run: str) -> list[Show
 def _settle_takeover(store: Store, calls: Sequence[Shown], run: str, first: str) -> None:
     """Come as far as a take-over of a run without calls did that was killed."""
     if len(calls) == 1 and calls[0].call is None:
-        settle_dead(store, replace(calls[0], aid=run), first)
+        settle(store, replace(calls[0], aid=run), first)
 
 
 def launches_before(store: Store, firsts: Iterable[str], attempt: int) -> list[Launch]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, cast
 
 APPROVALS = ".approvals"
@@ -23,6 +24,7 @@ TEMPORARY_NAME = re.compile(r"\.tmp\.[0-9a-f]{32}")
 RecordKind = Literal["request", "decision", "start", "outcome", "launch", "result", "outcome-late"]
 MAX_SEQ = 999_999
 _AID = re.compile(r"[0-9a-f]{32}")
+_TAKEN_OVER = re.compile(r"resumed-[0-9a-f]{8}")
 _NUMBERED: frozenset[str] = frozenset({"launch", "outcome-late"})
 _NAME = re.compile(
     r"(?:(?P<seq>[0-9]{6})(?:-(?P<aid>[0-9a-f]{32}))?|(?P<foreign>[0-9a-f]{32}))"
@@ -61,6 +63,19 @@ def record_name(kind: RecordKind, *, seq: int | None, aid: str | None, n: int | 
 def launch_log_name(*, seq: int | None, aid: str, n: int) -> str:
     """Give the name of the output of relaunch attempt `n`, beside its record."""
     return record_name("launch", seq=seq, aid=aid, n=n).removesuffix(".json") + ".log"
+
+
+def taken_over_folder(store: Path, first_aid: str) -> Path:
+    """Give the folder in which an agent of ours goes on with a run that STORE's program left.
+
+    It is the same for each attempt; FIRST_AID is the first's.
+    """
+    return store / f"resumed-{first_aid[:8]}"
+
+
+def left_in(folder: Path) -> Path | None:
+    """Give the store that a run was left in which goes on in FOLDER; None: by its name, none."""
+    return folder.parent if _TAKEN_OVER.fullmatch(folder.name) else None
 
 
 def results_name(sha256: str, attempt: int = 1) -> str:
