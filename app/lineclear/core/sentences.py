@@ -8,7 +8,7 @@ written them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 
@@ -66,6 +66,18 @@ def joined(parts: Iterable[str], by: str = " ") -> str:
     wording = between.join(f"{{part{place}}}" for place in range(len(told)))
     values = {f"part{place}": part for place, part in enumerate(told)}
     return Sentence(by.join(told), wording, values)
+
+
+def with_values(text: str, change: Callable[[str], str]) -> str:
+    """Give a text through CHANGE, which escapes or masks: its own English, and each value in it."""
+    english = change(text)
+    if not isinstance(text, Sentence):
+        return english
+    values = {
+        name: with_values(value, change) if isinstance(value, str) else value
+        for name, value in text.values.items()
+    }
+    return Sentence(english, text.wording, values, text.many, text.number)
 
 
 def continued(sentence: str) -> str:

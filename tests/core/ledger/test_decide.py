@@ -16,10 +16,11 @@ from lineclear.core.errors import AlreadyDecided, Refusal
 from lineclear.core.ledger import clock
 from lineclear.core.ledger import decide as deciding
 from lineclear.core.ledger.ask import Asked, ask, withdraw
-from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back, told
+from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.outcome import finish, result_text
 from lineclear.core.ledger.records import Decision, Person, Revoked
+from lineclear.core.ledger.standing_words import told
 from lineclear.core.ledger.start import Observed, Waiting, begin, read_decision
 from lineclear.core.ledger.store import Store
 from tests.core.ledger import refusing

@@ -55,7 +55,7 @@ class ToolInput(_Part):
     @model_validator(mode="after")
     def _text_is_text(self) -> Self:
         if self.type == "string" and not isinstance(self.value, str):
-            raise ValueError(worded("a tool input of type string needs a text"))
+            raise ValueError("a tool input of type string needs a text")
         return self
 
 

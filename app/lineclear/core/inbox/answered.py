@@ -12,7 +12,7 @@ from lineclear.core.inbox.cautions import FIRST_TIME, HANDED_OVER, REPEATS
 from lineclear.core.inbox.repeated import from_answer
 from lineclear.core.inbox.rows import Answered, Row
 from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.ledger import decide
+from lineclear.core.ledger import standing_words
 from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
@@ -87,4 +87,4 @@ def told(before: Answered, *, here: Path | None = None) -> str:
 def told_shortly(before: Answered, *, here: Path | None = None) -> str:
     """Say the same after a word that says that it was answered before."""
     where = "in this folder" if before.store == here else f"in {path_text(before.store)}"
-    return f"{where}: {masked_line(decide.told(before.decision))}."
+    return f"{where}: {masked_line(standing_words.told(before.decision))}."

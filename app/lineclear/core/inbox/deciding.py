@@ -16,7 +16,7 @@ from lineclear.core.inbox.scan import read_detail
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger import decide as ledger
-from lineclear.core.ledger import handover
+from lineclear.core.ledger import handover, standing_words
 from lineclear.core.ledger.ancestors import ancestors
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.endings import this_person
@@ -24,6 +24,7 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import LAPSING, Decision, Outcome, Person
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.sentences import joined, with_values, worded
 from lineclear.core.typed_commands import on_call
 
 _GIVEN = frozenset({"approve", "deny", "modify", "result"})
@@ -45,8 +46,8 @@ class Origin(StrEnum):
 
 
 _NEVER_APPROVES = {
-    Origin.NOTIFICATION: "A notification never approves; open the call.",
-    Origin.STANDING: "A standing word only denies; open the call.",
+    Origin.NOTIFICATION: worded("A notification never approves; open the call."),
+    Origin.STANDING: worded("A standing word only denies; open the call."),
 }
 
 
@@ -67,25 +68,36 @@ def may_decide(
     for any) that warning. Those warnings keep nobody from denying.
     """
     if verdict not in _GIVEN:
-        raise Refusal(f"{verdict} is no verdict that a person gives.", code="verdict")
+        raise Refusal(
+            worded("{verdict} is no verdict that a person gives.", verdict=verdict), code="verdict"
+        )
     _refuse_unless_pending(row)
     if not row.may_answer:
         raise Refusal(warning_words.unheard(row), code="no_operator")
     if row.kind == "deferred" and verdict != "result":
         raise Refusal(
-            f"{_name(row)} takes an answer, not an approval:"
-            f" `{on_call('answer', row.id, '--response JSON', folders=(row.store,))}`.",
+            worded(
+                "{call} takes an answer, not an approval: `{command}`.",
+                call=_name(row),
+                command=on_call("answer", row.id, "--response JSON", folders=(row.store,)),
+            ),
             code="unsupported",
         )
     if row.takes is not None and verdict not in row.takes:
         raise Refusal(
-            f"{_name(row)} takes only yes or no: its agent runs it as it was asked, or not at all.",
+            worded(
+                "{call} takes only yes or no: its agent runs it as it was asked, or not at all.",
+                call=_name(row),
+            ),
             code="unsupported",
         )
     if origin is Origin.CLI and row.process is Process.ALIVE and row.pid in ancestors():
         raise Refusal(
-            "This command runs below the agent that asked, so the agent itself may have started it;"
-            " answer in the window, or in a terminal that the agent did not open.",
+            worded(
+                "This command runs below the agent that asked, so the agent itself may"
+                " have started it; answer in the window, or in a terminal that the agent"
+                " did not open."
+            ),
             code="self_approval",
         )
     if verdict not in LAPSING:
@@ -95,11 +107,15 @@ def may_decide(
     for code in row.warnings:
         level = level_of(code)
         if level is Level.BLOCKED:
-            raise Refusal(f"It cannot be approved: {_told(code, row)}", code=code)
+            raise Refusal(worded("It cannot be approved: {told}", told=_told(code, row)), code=code)
         if level is Level.STOP and origin is Origin.BATCH:
-            raise Refusal(f"It is never part of a batch: {_told(code, row)}", code=code)
+            raise Refusal(
+                worded("It is never part of a batch: {told}", told=_told(code, row)), code=code
+            )
         if level is Level.STOP and code not in despite:
-            raise Refusal(f"Look again before you approve: {_told(code, row)}", code=code)
+            raise Refusal(
+                worded("Look again before you approve: {told}", told=_told(code, row)), code=code
+            )
 
 
 def decide(
@@ -120,12 +136,12 @@ def decide(
     fresh = read_detail(detail.row)
     if fresh.shown is None or fresh.shown.sha256 != shown.sha256 or fresh.shown.aid != shown.aid:
         raise Refusal(
-            "The call changed since it was shown; nothing was decided. Look at it again.",
+            worded("The call changed since it was shown; nothing was decided. Look at it again."),
             code="changed",
         )
     may_decide(fresh.row, origin, verdict.verdict, despite=despite)
     if verdict.verdict == "modify" and verdict.arguments is MISSING:
-        raise Refusal("A modified call needs its arguments.", code="verdict")
+        raise Refusal(worded("A modified call needs its arguments."), code="verdict")
     if verdict.arguments is not MISSING:
         refuse_unfit(fresh.shown, verdict.arguments, despite)
     if verdict.result is not MISSING:
@@ -191,7 +207,10 @@ def resolve(detail: Detail, resolution: str, note: str | None, settings: Setting
     """
     shown = _shown(detail)
     if resolution not in ("ran", "not_run", "ask_again"):
-        raise Refusal(f"{resolution} is no way to settle a call.", code="resolution")
+        raise Refusal(
+            worded("{resolution} is no way to settle a call.", resolution=resolution),
+            code="resolution",
+        )
     with Store.open(shown.store) as store:
         return ledger.resolve(store, shown, resolution, operator(settings), note=note)  # type: ignore[arg-type]  # narrowed above
 
@@ -199,67 +218,96 @@ def resolve(detail: Detail, resolution: str, note: str | None, settings: Setting
 def _refuse_unless_pending(row: Row) -> None:
     if row.state in _BROKEN:
         raise Refusal(
-            row.reason or "It cannot be read, so it cannot be decided.",
+            row.reason or worded("It cannot be read, so it cannot be decided."),
             code=row.reason_code or row.state.value,
         )
     if row.state is State.UNCERTAIN:
         raise MayHaveRun(
-            f"{_name(row)} may have run already; settle it with a resolution first.", row.id
+            worded(
+                "{call} may have run already; settle it with a resolution first.", call=_name(row)
+            ),
+            row.id,
         )
     if row.closed or row.state is State.DONE:
         raise AlreadyDecided(_ended(row), row.decision)
     if row.decision is not None:
         raise AlreadyDecided(_decided(row, row.decision), row.decision)
     if row.state is not State.PENDING:
-        raise Refusal(f"{_name(row)} does not wait for a decision.", code=row.state.value)
+        raise Refusal(
+            worded("{call} does not wait for a decision.", call=_name(row)), code=row.state.value
+        )
     if row.expires_at is not None and row.expires_at <= datetime.now(UTC):
-        raise Refusal(f"{_name(row)} has expired.", code="expired")
+        raise Refusal(worded("{call} has expired.", call=_name(row)), code="expired")
 
 
 def _decided(row: Row, decision: Decision) -> str:
     if row.taken_back_by is not None:
         return _taken_back(row, decision, row.taken_back_by)
-    why = f": {masked_line(decision.reason, 200)}" if decision.reason else ""
-    return f"{_name(row)} was already {masked_line(ledger.told(decision))}{why}."
+    if not decision.reason:
+        return worded("{call} was already {told}.", call=_name(row), told=_word(decision))
+    why = masked_line(decision.reason, 200)
+    return worded(
+        "{call} was already {told}: {why}.", call=_name(row), told=_word(decision), why=why
+    )
 
 
 _ENDINGS = {
-    "ok": "ran already",
-    "error": "failed already",
-    "not_run": "did not run",
-    "denied": "did not run",
-    "expired": "did not run",
-    "withdrawn": "was withdrawn and did not run",
-    "resolved": "was settled by hand already",
+    "ok": worded("ran already"),
+    "error": worded("failed already"),
+    "not_run": worded("did not run"),
+    "denied": worded("did not run"),
+    "expired": worded("did not run"),
+    "withdrawn": worded("was withdrawn and did not run"),
+    "resolved": worded("was settled by hand already"),
 }
 
 
 def _ended(row: Row) -> str:
     """Say how a call ended that is closed already, and who had decided what."""
     decision = row.decision
-    first = "" if decision is None else f" was {masked_line(ledger.told(decision))} and"
     if row.outcome == "refused":
-        why = masked_line(row.preview or row.reason_code or "", 200).rstrip(".")
-        who = masked_line(row.agent, 80)
-        return f"{_name(row)}{first} did not run: {who} refused the decision{why and ': '}{why}."
-    if row.taken_back_by is not None and decision is not None:
+        how: str = _refused(row)
+    elif row.taken_back_by is not None and decision is not None:
         return _taken_back(row, decision, row.taken_back_by)
-    if row.outcome == "withdrawn" and decision is not None:
-        then = "" if decision.verdict == "withdrawn" else ", then withdrawn,"
-        return f"{_name(row)} was {masked_line(ledger.told(decision))}{then} and did not run."
-    how = _ENDINGS.get(row.outcome or "", "has ended already")
-    return f"{_name(row)}{first} {how}."
+    elif row.outcome == "withdrawn" and decision is not None:
+        if decision.verdict != "withdrawn":
+            return worded(
+                "{call} was {told}, then withdrawn, and did not run.",
+                call=_name(row),
+                told=_word(decision),
+            )
+        how = _ENDINGS["not_run"]
+    else:
+        how = _ENDINGS.get(row.outcome or "", worded("has ended already"))
+    if decision is None:
+        return worded("{call} {how}.", call=_name(row), how=how)
+    return worded("{call} was {told} and {how}.", call=_name(row), told=_word(decision), how=how)
+
+
+def _refused(row: Row) -> str:
+    why = masked_line(row.preview or row.reason_code or "", 200).rstrip(".")
+    who = masked_line(row.agent, 80)
+    if not why:
+        return worded("did not run: {who} refused the decision", who=who)
+    return worded("did not run: {who} refused the decision: {why}", who=who, why=why)
 
 
 def _taken_back(row: Row, decision: Decision, by: Person) -> str:
-    who = warning_words.person(by)
-    what = masked_line(ledger.told(decision))
-    return f"{_name(row)} was {what}, then taken back by {who}, and did not run."
+    return worded(
+        "{call} was {told}, then taken back by {who}, and did not run.",
+        call=_name(row),
+        told=_word(decision),
+        who=warning_words.person(by),
+    )
+
+
+def _word(decision: Decision) -> str:
+    return with_values(standing_words.told(decision), masked_line)
 
 
 def _name(row: Row) -> str:
-    tool = masked_line(row.tool, 80) if row.tool else "The call"
-    return f"{tool} ({row.id[:8]})"
+    tool = masked_line(row.tool, 80) if row.tool else worded("The call")
+    return worded("{tool} ({id})", tool=tool, id=row.id[:8])
 
 
 def _told(code: str, row: Row) -> str:
@@ -268,12 +316,14 @@ def _told(code: str, row: Row) -> str:
     before = row.answered
     if before is None or before.code != code:
         return sentence
-    return f"{sentence} {answered.told(before, here=row.store)}"
+    return joined([sentence, answered.told(before, here=row.store)])
 
 
 def _shown(detail: Detail) -> Shown:
     if detail.shown is None:
-        raise NothingPending(detail.row.reason or "There is no call here that could be decided.")
+        raise NothingPending(
+            detail.row.reason or worded("There is no call here that could be decided.")
+        )
     return detail.shown
 
 

@@ -23,6 +23,7 @@ from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, settle
+from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
 _NOT_STARTED = 127
@@ -91,24 +92,36 @@ def told(failed: Outcome) -> str:
     """Say how the attempt before this one ended, in a sentence."""
     at = local_time(failed.ended_at)
     if failed.outcome == "withdrawn":
-        return f"An approval was taken back at {at}, so this is asked anew."
+        return worded("An approval was taken back at {at}, so this is asked anew.", at=at)
     if failed.resolution == _RAN:
-        return f"It was settled as run at {at}; deny it, so that it does not run again."
+        return worded(
+            "It was settled as run at {at}; deny it, so that it does not run again.", at=at
+        )
     if failed.outcome == "resolved":
-        return f"The last resume was settled as not run at {at}."
+        return worded("The last resume was settled as not run at {at}.", at=at)
     code = failed.exit_code
     if failed.code == NOT_TAKEN_UP:
         why = visible_line(failed.preview, 400)
-        return f"The last resume came to nothing, at {at}, and nothing of it ran. {why}"
-    if code is None:
-        begun = failed.code != NOT_BEGUN
-        how = f"failed at {at}" if begun else f"did not begin, at {at}, and nothing of it ran"
-        return f"The last resume {how}."
+        return worded(
+            "The last resume came to nothing, at {at}, and nothing of it ran. {why}", at=at, why=why
+        )
+    if code is not None:
+        return _of_command(code, at)
+    if failed.code == NOT_BEGUN:
+        return worded("The last resume did not begin, at {at}, and nothing of it ran.", at=at)
+    return worded("The last resume failed at {at}.", at=at)
+
+
+def _of_command(code: int, at: str) -> str:
     if code == _NOT_STARTED:
-        return f"The last resume could not start its command, at {at} (exit code {code})."
+        return worded(
+            "The last resume could not start its command, at {at} (exit code {code}).",
+            at=at,
+            code=code,
+        )
     if code < 0:
-        return f"The last resume was ended by signal {-code} at {at}."
-    return f"The last resume failed with exit code {code} at {at}."
+        return worded("The last resume was ended by signal {signal} at {at}.", signal=-code, at=at)
+    return worded("The last resume failed with exit code {code} at {at}.", code=code, at=at)
 
 
 def _failed_or_taken_back(

@@ -14,6 +14,7 @@ from lineclear.core.errors import NotConfirmed, StoreRefused
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import folders, system
 from lineclear.core.ledger.layout import TEMPORARY_NAME, temporary_name
+from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
 
@@ -81,9 +82,13 @@ def sync_folder(dir_fd: int) -> None:
         _sync_names(dir_fd)
     except OSError as why:
         raise NotConfirmed(
-            f"Not confirmed: {oserrors.reason(why)}, so what stands in "
-            f"{oserrors.folder_name(dir_fd)} may not outlast a power loss; "
-            f"{oserrors.cure(why)} and try again."
+            worded(
+                "Not confirmed: {reason}, so what stands in {folder} may not outlast a"
+                " power loss; {cure} and try again.",
+                reason=oserrors.reason(why),
+                folder=oserrors.folder_name(dir_fd),
+                cure=oserrors.cure(why),
+            )
         ) from why
 
 
@@ -167,9 +172,12 @@ def _publish_by_rename(dir_fd: int, temporary: str, name: str) -> OSError | None
     except OSError as why:
         if why.errno in NO_EXCLUSIVE_RENAME:
             raise StoreRefused(
-                f"{oserrors.folder_name(dir_fd)} cannot be a store: its file system can neither "
-                "link a file nor rename it without replacing another, so two answers could both "
-                "count. Move the store to a local disk.",
+                worded(
+                    "{folder} cannot be a store: its file system can neither link a file nor"
+                    " rename it without replacing another, so two answers could both count."
+                    " Move the store to a local disk.",
+                    folder=oserrors.folder_name(dir_fd),
+                ),
                 code="no_exclusive_publish",
             ) from why
         return why
@@ -257,6 +265,11 @@ def _check_name(name: str) -> None:
 
 def _not_confirmed(dir_fd: int, name: str, why: OSError) -> NotConfirmed:
     return NotConfirmed(
-        f"Not confirmed: {oserrors.reason(why)} at {oserrors.folder_name(dir_fd)}, writing {name}; "
-        f"{oserrors.cure(why)} and try again."
+        worded(
+            "Not confirmed: {reason} at {folder}, writing {name}; {cure} and try again.",
+            reason=oserrors.reason(why),
+            folder=oserrors.folder_name(dir_fd),
+            name=name,
+            cure=oserrors.cure(why),
+        )
     )

@@ -12,12 +12,11 @@ from pydantic import ValidationError
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import ended_as
-from lineclear.core.ledger.endings import bound_decision, expire, with_uid
+from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
 from lineclear.core.ledger.handover import (
@@ -44,18 +43,22 @@ from lineclear.core.ledger.records import (
     VerdictName,
     new_nonce,
 )
-from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.ledger.standing_words import (
+    already,
+    already_taken_back,
+    already_withdrawn,
+    no_operator,
+    not_approved,
+    taken_back,
+    tool_of,
+    who,
+)
+from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.ledger.worker import who_started
+from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
 MAX_DECISION_BYTES = 16 << 20
-_DONE = {
-    "approve": "approved",
-    "modify": "approved with changes",
-    "result": "answered",
-    "deny": "denied",
-    "withdrawn": "withdrawn",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,7 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     if decision is None:
         records.refuse_unread()
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
-        raise Refusal(_not_approved(shown, records), code="not_approved")
+        raise Refusal(not_approved(shown, records), code="not_approved")
     by = _told_from_agent(shown, by)
     revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
     if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.LOST:
@@ -147,16 +150,18 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
         except Unreadable as why:
             why.raise_if_passing()
             raise Refusal(
-                f"{_tool(shown)} cannot be taken back: {why.sentence}", code=why.code
+                worded("{tool} cannot be taken back: {why}", tool=tool_of(shown), why=why.sentence),
+                code=why.code,
             ) from why
         if not isinstance(first, Revoked):
             raise Refusal(
-                f"{_tool(shown)} was picked up before it could be taken back.", code="picked_up"
+                worded("{tool} was picked up before it could be taken back.", tool=tool_of(shown)),
+                code="picked_up",
             )
         # Somebody else took it back, perhaps without coming as far as the outcome.
         void_results(store, shown)
         settle_revoked(store, shown, first)
-        raise Refusal(_taken_back(shown, first), code="not_approved")
+        raise Refusal(taken_back(shown, first), code="not_approved")
     void_results(store, shown)
     settle_revoked(store, shown, revoked)
 
@@ -190,50 +195,23 @@ def resolve(
     return outcome
 
 
-def told(decision: Decision) -> str:
-    """Say who decided what and when, for example `denied by bob at 12:03`."""
-    when = local_time(decision.at)
-    if decision.verdict == "expired":
-        return f"expired at {when}"
-    return f"{_DONE[decision.verdict]} by {_who(decision.by)} at {when}"
-
-
-def _who(by: Person) -> str:
-    return with_uid(visible_line(by.name, 40), by)
-
-
 def _refuse_no_operator(store: Store, by: Person) -> None:
     if by.uid != os.geteuid():
         raise ValueError(f"user {os.geteuid()} cannot decide as user {by.uid}")
     if by.uid not in store.operators:
-        raise _no_operator(store, by)
-
-
-def _no_operator(store: Store, by: Person) -> Refusal:
-    shown = visible_line(str(store.path))
-    if by.uid == store.owner_uid:
-        said = (
-            f"{shown} belongs to user {by.uid}, whose own calls other users answer; so nothing that"
-            " this user says of them counts."
-        )
-    else:
-        said = (
-            f"User {by.uid} is no operator of {shown}, so what this user says would not count; have"
-            " the user added to the group that it is shared with."
-        )
-    return Refusal(said, code="no_operator")
+        raise no_operator(store, by)
 
 
 def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s: float) -> Decision:
     call = shown.call
     if call is None:
-        raise Refusal("There is nothing to approve in this checkpoint.", code="no_call")
+        raise Refusal(worded("There is nothing to approve in this checkpoint."), code="no_call")
     said: dict[str, Any] = {}
     if verdict.arguments is not MISSING:
         _refuse_unshowable(verdict.arguments)
         said["arguments"] = verdict.arguments
     if verdict.result is not MISSING:
-        _refuse_unshowable(verdict.result, "The answer")
+        _refuse_unshowable(verdict.result, worded("The answer"))
         said["result"] = verdict.result
     if verdict.reason is not None:
         said["reason"] = verdict.reason
@@ -265,9 +243,10 @@ def _made(store: Store, shown: Shown, verdict: Verdict, by: Person, valid_for_s:
         )
     except ValidationError as why:
         first = why.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the decision"
+        place = ".".join(map(str, first["loc"])) or worded("the decision")
         raise Refusal(
-            f"This cannot be recorded: {place}: {first['msg']}.", code="not_writable"
+            worded("This cannot be recorded: {place}: {fault}.", place=place, fault=first["msg"]),
+            code="not_writable",
         ) from why
 
 
@@ -275,11 +254,15 @@ def _encoded(decision: Decision) -> bytes:
     try:
         data = decision.encode()
     except (TypeError, ValueError) as why:
-        raise Refusal(f"This cannot be recorded: {why}", code="not_writable") from why
+        raise Refusal(
+            worded("This cannot be recorded: {why}", why=why.args[0]), code="not_writable"
+        ) from why
     if len(data) > MAX_DECISION_BYTES:
         raise Refusal(
-            f"The changed arguments take more than {MAX_DECISION_BYTES >> 20} MiB, which the agent"
-            " would not read.",
+            worded(
+                "The changed arguments take more than {most} MiB, which the agent would not read.",
+                most=MAX_DECISION_BYTES >> 20,
+            ),
             code="too_large",
         )
     return data
@@ -293,21 +276,30 @@ def _refuse_time(decision: Decision, shown: Shown) -> None:
         raise ValueError(f"no decision holds for {decision.valid_for_s} s")
     if shown.block is not None and before_asked(decision, shown.block.created_at):
         raise Refusal(
-            f"This machine's clock stands at {local_time(decision.at)}, before {_tool(shown)} was"
-            f" asked at {local_time(shown.block.created_at)}; set it right, then decide.",
+            worded(
+                "This machine's clock stands at {at}, before {tool} was asked at"
+                " {created_at}; set it right, then decide.",
+                at=local_time(decision.at),
+                tool=tool_of(shown),
+                created_at=local_time(shown.block.created_at),
+            ),
             code="clock",
         )
 
 
-def _refuse_unshowable(arguments: Json, what: str = "The changed arguments") -> None:
+def _refuse_unshowable(arguments: Json, what: str = worded("The changed arguments")) -> None:
     if jsontext.depth(arguments) > jsontext.MAX_DEPTH_TYPED:
         raise Refusal(
-            f"{what} nest deeper than {jsontext.MAX_DEPTH_TYPED} levels.",
+            worded(
+                "{what} nest deeper than {most} levels.",
+                what=what,
+                most=jsontext.MAX_DEPTH_TYPED,
+            ),
             code="too_deep",
         )
     if jsontext.count_keys(arguments) > jsontext.MAX_KEYS:
         raise Refusal(
-            f"{what} hold more than {jsontext.MAX_KEYS:,} keys.",
+            worded("{what} hold more than {most:,} keys.", what=what, most=jsontext.MAX_KEYS),
             code="too_many_keys",
         )
 
@@ -320,11 +312,13 @@ def _look(store: Store, shown: Shown, verdict: Verdict) -> Decision | None:
         return ours
     records = store.known_records(shown.seq, shown.aid)
     if records.outcome is not None or records.start is not None:
-        raise Refusal(f"{_tool(shown)} is closed already.", code="closed")
+        raise Refusal(worded("{tool} is closed already.", tool=tool_of(shown)), code="closed")
     if not store.native and is_asked_anew(store, shown):
         raise Refusal(
-            "An approval of another call of its run was taken back, so all its calls are asked"
-            " anew; look at the new ones.",
+            worded(
+                "An approval of another call of its run was taken back, so all its calls"
+                " are asked anew; look at the new ones."
+            ),
             code="asked_anew",
         )
     if store.native:
@@ -359,19 +353,24 @@ def _already(store: Store, shown: Shown) -> AlreadyDecided:
     except Unreadable as why:
         why.raise_if_passing()
         comes = (
-            "The agent refuses it and asks again."
+            worded("The agent refuses it and asks again.")
             if store.native
-            else "Nothing is started on it; look who wrote it, and remove it."
+            else worded("Nothing is started on it; look who wrote it, and remove it.")
         )
         return AlreadyDecided(
-            f"{_tool(shown)} was already decided, but not readably: {why.sentence} {comes}"
+            worded(
+                "{tool} was already decided, but not readably: {why} {comes}",
+                tool=tool_of(shown),
+                why=why.sentence,
+                comes=comes,
+            )
         )
-    reason = f": {visible_line(decision.reason, 200)}" if decision.reason else ""
     start = _start(store, shown)
-    if isinstance(start, Revoked) and decision.verdict in LAPSING:
-        by = f", then taken back by {_who(start.revoked.by)}"
-        reason = ", then withdrawn" if store.reader.given_up(shown, start) else by
-    return AlreadyDecided(f"{_tool(shown)} was already {told(decision)}{reason}.", decision)
+    if not isinstance(start, Revoked) or decision.verdict not in LAPSING:
+        return AlreadyDecided(already(shown, decision), decision)
+    if store.reader.given_up(shown, start):
+        return AlreadyDecided(already_withdrawn(shown, decision), decision)
+    return AlreadyDecided(already_taken_back(shown, decision, start), decision)
 
 
 def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
@@ -379,13 +378,21 @@ def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
     records = store.known_records(shown.seq, shown.aid)
     outcome = records.outcome
     if outcome is None:
-        return AlreadyDecided(f"{_tool(shown)} has an outcome that cannot be read.")
+        return AlreadyDecided(
+            worded("{tool} has an outcome that cannot be read.", tool=tool_of(shown))
+        )
     if outcome.outcome == "resolved" and outcome.by is not None:
-        how = f"resolved by {_who(outcome.by)}"
+        how = worded("resolved by {who}", who=who(outcome.by))
     else:
-        how = f"ended by its agent ({ended_as(records)})"
+        how = worded("ended by its agent ({ended})", ended=str(ended_as(records)))
     return AlreadyDecided(
-        f"{_tool(shown)} was already {how} at {local_time(outcome.ended_at)}.", records.decision
+        worded(
+            "{tool} was already {how} at {when}.",
+            tool=tool_of(shown),
+            how=how,
+            when=local_time(outcome.ended_at),
+        ),
+        records.decision,
     )
 
 
@@ -393,8 +400,10 @@ def _refuse_other_store(store: Store, shown: Shown) -> None:
     mine = shown.block.store_id if shown.block is not None else None
     if store.store_id != mine:
         raise Refusal(
-            "This call was shown from another store than the one that stands there now; look"
-            " again.",
+            worded(
+                "This call was shown from another store than the one that stands there"
+                " now; look again."
+            ),
             code="store_moved",
         )
 
@@ -406,31 +415,43 @@ def _refuse_changed_request(store: Store, shown: Shown) -> None:
     except Unreadable as why:
         why.raise_if_passing()
         code = "gone" if why.code == "absent" else "changed"
-        raise Refusal(f"The request cannot be decided: {why.sentence}", code=code) from why
+        raise Refusal(
+            worded("The request cannot be decided: {why}", why=why.sentence), code=code
+        ) from why
     if request.raw != shown.raw:
         raise Refusal(
-            f"{_tool(shown)} changed while you were reading; look at the new one.", code="changed"
+            worded(
+                "{tool} changed while you were reading; look at the new one.", tool=tool_of(shown)
+            ),
+            code="changed",
         )
 
 
 def _refuse_certain(store: Store, shown: Shown) -> None:
     if store.ledger_fd is None:
-        raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain")
+        raise Refusal(worded("{tool} was not started.", tool=tool_of(shown)), code="not_uncertain")
     try:
         start = store.reader.start(shown.seq, shown.aid)
     except Unreadable as why:
         if why.code in ("absent", "owner"):
-            raise Refusal(f"{_tool(shown)} was not started.", code="not_uncertain") from why
+            raise Refusal(
+                worded("{tool} was not started.", tool=tool_of(shown)), code="not_uncertain"
+            ) from why
         why.raise_if_passing()
         return
     if isinstance(start, Revoked):
-        raise Refusal(f"{_tool(shown)} was taken back, not started.", code="not_uncertain")
+        raise Refusal(
+            worded("{tool} was taken back, not started.", tool=tool_of(shown)), code="not_uncertain"
+        )
     starter = who_started(store.path, start.owner, native=store.native)
     if _outcome_stands(store, shown):
         raise _already_ended(store, shown)
     if starter.process is not Process.DEAD:
         raise Refusal(
-            f"{_tool(shown)} may still be running: {starter.told()}.", code="not_uncertain"
+            worded(
+                "{tool} may still be running: {told}.", tool=tool_of(shown), told=starter.told()
+            ),
+            code="not_uncertain",
         )
 
 
@@ -456,22 +477,3 @@ def _told_from_agent(shown: Shown, by: Person) -> Person:
     if shown.block is None or by.name != shown.block.agent:
         return by
     return by.model_copy(update={"name": f"{by.name[:180]} (operator)"})
-
-
-def _taken_back(shown: Shown, revoked: Revoked) -> str:
-    who, when = _who(revoked.revoked.by), local_time(revoked.revoked.at)
-    return f"{_tool(shown)} was already taken back by {who} at {when}."
-
-
-def _not_approved(shown: Shown, records: CallRecords) -> str:
-    if isinstance(records.start, Revoked) and not records.given_up:
-        return _taken_back(shown, records.start)
-    if records.outcome is not None:
-        return f"{_tool(shown)} has ended already ({ended_as(records)})."
-    if records.decision is None:
-        return f"{_tool(shown)} was not decided."
-    return f"{_tool(shown)} was {told(records.decision)}; only an approval can be taken back."
-
-
-def _tool(shown: Shown) -> str:
-    return visible_line(shown.call.tool, 40) if shown.call is not None else "The call"

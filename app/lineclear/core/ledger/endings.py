@@ -14,6 +14,7 @@ from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.records import Decision, Person, VerdictName, new_nonce
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import worded
 
 
 def this_person(name: str | None = None) -> Person:
@@ -29,8 +30,10 @@ def this_person(name: str | None = None) -> Person:
 def with_uid(name: str, by: Person) -> str:
     """Call a person by NAME, as it is shown; another user, who may go by any, by the uid too."""
     if by.uid == folders.user_id():
-        return name or f"uid {by.uid}"
-    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+        return name or worded("uid {uid}", uid=by.uid)
+    if not name:
+        return worded("uid {uid}", uid=by.uid)
+    return worded("{name} (uid {uid})", name=name, uid=by.uid)
 
 
 def bound_decision(

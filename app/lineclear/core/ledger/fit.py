@@ -6,6 +6,7 @@ from lineclear.core.ledger import clock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.records import LAPSING, Decision
+from lineclear.core.sentences import worded
 
 Misfit = tuple[str, str]
 """Reason code and sentence."""
@@ -19,15 +20,21 @@ def misfit(decision: Decision, request: Shown) -> Misfit | None:
     """
     block = request.block
     if decision.store_id != (block.store_id if block else None):
-        return "wrong_store", "The decision was made for a request of another store."
+        return "wrong_store", worded("The decision was made for a request of another store.")
     if decision.seq != request.seq:
-        return "wrong_seq", f"The decision was made for request {decision.seq} of this store."
+        return "wrong_seq", worded(
+            "The decision was made for request {number} of this store.", number=str(decision.seq)
+        )
     if decision.aid != request.aid:
-        return "wrong_aid", f"The decision was made for call {decision.aid[:8]}."
+        return "wrong_aid", worded("The decision was made for call {call}.", call=decision.aid[:8])
     if block is None and decision.file_sha256 != request.sha256:
-        return "file_changed", "The decision was made for other bytes of the checkpoint file."
+        return "file_changed", worded(
+            "The decision was made for other bytes of the checkpoint file."
+        )
     if decision.request_sha256 != request.sha256:
-        return "request_changed", "The decision was made for other bytes than this request has."
+        return "request_changed", worded(
+            "The decision was made for other bytes than this request has."
+        )
     return _untimely(decision, request) if decision.verdict in LAPSING else None
 
 
@@ -35,10 +42,12 @@ def _untimely(decision: Decision, request: Shown) -> Misfit | None:
     """Tell which of a decision's times no operator's decision on this request can bear."""
     if decision.valid_for_s > clock.MAX_VALID_S:
         days = round(clock.MAX_VALID_S / 86400)
-        return "valid_too_long", f"The decision says that it holds for longer than {days} days."
+        return "valid_too_long", worded(
+            "The decision says that it holds for longer than {days} days.", days=days
+        )
     block = request.block
     if block is not None and clock.before_asked(decision, block.created_at):
-        return "before_request", "The decision bears a time before the call was asked."
+        return "before_request", worded("The decision bears a time before the call was asked.")
     return None
 
 
@@ -51,16 +60,21 @@ def out_of_time(decision: Decision, request: Shown, now: Now) -> Misfit | None:
         return None
     times = [decision.at] if request.block is None else [decision.at, request.block.created_at]
     if clock.set_back(now, times):
-        return "clock", "This machine's clock was set back to before the decision was made."
+        return "clock", worded("This machine's clock was set back to before the decision was made.")
     if not clock.holds(decision, now):
         good_for = _span(decision.valid_for_s)
-        return "lapsed", f"The decision was good for {good_for}, and nobody picked it up."
+        return "lapsed", worded(
+            "The decision was good for {span}, and nobody picked it up.", span=good_for
+        )
     return None
 
 
 def _span(seconds: float) -> str:
     """Give a length of time in its largest whole unit: "2 s", "15 min", "7 d"."""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.3g} s"
+    if seconds >= 86400:
+        return worded("{n:.3g} d", n=seconds / 86400)
+    if seconds >= 3600:
+        return worded("{n:.3g} h", n=seconds / 3600)
+    if seconds >= 60:
+        return worded("{n:.3g} min", n=seconds / 60)
+    return worded("{n:.3g} s", n=seconds)

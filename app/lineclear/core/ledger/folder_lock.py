@@ -16,6 +16,7 @@ from lineclear.core.errors import StoreRefused
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.folders import close_folder, open_folder, status_of
+from lineclear.core.sentences import worded
 
 # A network file system may want a lock's file to be open for writing, which no folder can be.
 _NO_LOCKS: Final = frozenset(
@@ -66,9 +67,15 @@ def _refused(path: Path, why: OSError) -> StoreRefused:
     shown = visible_line(str(path))
     if why.errno in _NO_LOCKS:
         return StoreRefused(
-            f"The file system of {shown} keeps no locks on folders.", code="no_locks"
+            worded("The file system of {path} keeps no locks on folders.", path=shown),
+            code="no_locks",
         )
     return StoreRefused(
-        f"{shown} cannot be locked: {oserrors.reason(why)}; {oserrors.cure(why)} and try again.",
+        worded(
+            "{path} cannot be locked: {reason}; {cure} and try again.",
+            path=shown,
+            reason=oserrors.reason(why),
+            cure=oserrors.cure(why),
+        ),
         code="lock_failed",
     )

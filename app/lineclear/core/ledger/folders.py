@@ -15,6 +15,7 @@ from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.private_groups import others_may_write
+from lineclear.core.sentences import worded
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS |= getattr(os, "O_CLOEXEC", 0)
@@ -34,11 +35,13 @@ def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> i
     try:
         return os.open(name, _FLAGS, dir_fd=dir_fd)
     except FileNotFoundError as why:
-        raise Unreadable("absent", f"{_shown(path)} is not there.", path) from why
+        raise Unreadable("absent", worded("{path} is not there.", path=_shown(path)), path) from why
     except PermissionError as why:
         raise Unreadable(
             "no_permission",
-            f"{_shown(path)} may not be read by this user; its owner can grant it.",
+            worded(
+                "{path} may not be read by this user; its owner can grant it.", path=_shown(path)
+            ),
             path,
         ) from why
     except OSError as why:
@@ -46,7 +49,9 @@ def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> i
             raise _no_folder(name, path, dir_fd) from why
         detail = why.strerror or str(why)
         raise Unreadable(
-            "open_failed", f"{_shown(path)} cannot be opened: {detail}.", path
+            "open_failed",
+            worded("{path} cannot be opened: {detail}.", path=_shown(path), detail=detail),
+            path,
         ) from why
 
 
@@ -87,10 +92,19 @@ def refuse_unsafe(status: os.stat_result, path: Path) -> None:
     mode = stat.S_IMODE(status.st_mode)
     shared = shared_with(status) is not None
     if mode & 0o002 or (not shared and others_may_write(status)):
-        cure = "chmod go-w" if mode & 0o002 else "chmod g-w (or g+s,+t to share it with operators)"
+        cure = (
+            "chmod go-w"
+            if mode & 0o002
+            else worded("chmod g-w (or g+s,+t to share it with operators)")
+        )
         raise StoreRefused(
-            f"{_shown(path)} can be changed by other users (mode {mode:04o}), so nothing in it can"
-            f" be trusted; take that right away with {cure}.",
+            worded(
+                "{path} can be changed by other users (mode {mode:04o}), so nothing in it"
+                " can be trusted; take that right away with {cure}.",
+                path=_shown(path),
+                mode=mode,
+                cure=cure,
+            ),
             code="writable_by_others",
         )
 
@@ -119,8 +133,12 @@ def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | Non
             # The system took it away: what is made in there would not be the group's to read.
             os.rmdir(name, dir_fd=dir_fd)
             raise StoreRefused(
-                f"{_shown(Path(name))} cannot be shared with group {group}, in which this user is"
-                " not; have the user added to it (usermod -aG), and begin a new session.",
+                worded(
+                    "{path} cannot be shared with group {group}, in which this user is not;"
+                    " have the user added to it (usermod -aG), and begin a new session.",
+                    path=_shown(Path(name)),
+                    group=group,
+                ),
                 code="not_in_group",
             )
     return True
@@ -183,9 +201,11 @@ def _no_folder(name: str | Path, path: Path, dir_fd: int | None) -> Unreadable:
         linked = False
     if linked:
         return Unreadable(
-            "symlink", f"{_shown(path)} is a symbolic link, which is never followed.", path
+            "symlink",
+            worded("{path} is a symbolic link, which is never followed.", path=_shown(path)),
+            path,
         )
-    return Unreadable("not_a_folder", f"{_shown(path)} is not a folder.", path)
+    return Unreadable("not_a_folder", worded("{path} is not a folder.", path=_shown(path)), path)
 
 
 @contextlib.contextmanager
@@ -195,8 +215,12 @@ def _looking(path: Path) -> Iterator[None]:
     except OSError as why:
         raise Unreadable(
             "open_failed",
-            f"{_shown(path)} cannot be looked at: {oserrors.reason(why)}; {oserrors.cure(why)} and"
-            " try again.",
+            worded(
+                "{path} cannot be looked at: {reason}; {cure} and try again.",
+                path=_shown(path),
+                reason=oserrors.reason(why),
+                cure=oserrors.cure(why),
+            ),
             path,
         ) from why
 

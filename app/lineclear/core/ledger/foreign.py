@@ -36,6 +36,7 @@ from lineclear.core.ledger.folders import (
 from lineclear.core.ledger.layout import APPROVALS, CLAIMED
 from lineclear.core.ledger.records import new_nonce
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.sentences import worded
 
 _AID = re.compile(r"[0-9a-f]{32}")
 
@@ -132,8 +133,11 @@ def _refuse_superseded(store: Store, path: Path, checkpoint: Checkpoint) -> None
     if os.path.lexists(current):
         raise Unreadable(
             "absent",
-            f"{visible_line(str(path))} does not count while {visible_line(str(current))} is"
-            " there.",
+            worded(
+                "{path} does not count while {current} is there.",
+                path=visible_line(str(path)),
+                current=visible_line(str(current)),
+            ),
             path,
         )
 
@@ -160,19 +164,21 @@ def show_kept(store: Store, path: Path) -> Shown:
 def verify_file(store: Store, shown: Shown) -> None:
     """Raise Refusal (`changed`, `gone`) unless the checkpoint file is still the one SHOWN."""
     if shown.path is None:
-        raise Refusal("The checkpoint file is not there any more.", code="gone")
+        raise Refusal(worded("The checkpoint file is not there any more."), code="gone")
     try:
         file = _read(store, shown.path)
     except Unreadable as why:
         why.raise_if_passing()
         code = "gone" if why.code == "absent" else "changed"
         raise Refusal(
-            f"The checkpoint is no longer what was shown: {why.sentence}", code=code
+            worded("The checkpoint is no longer what was shown: {why}", why=why.sentence), code=code
         ) from why
     if attempt_aid(foreign_aid(file, shown.item), shown.attempt) != shown.aid:
         raise Refusal(
-            f"{visible_line(str(shown.path))} was written anew while you were reading; look at the"
-            " new one.",
+            worded(
+                "{path} was written anew while you were reading; look at the new one.",
+                path=visible_line(str(shown.path)),
+            ),
             code="changed",
         )
 
@@ -226,7 +232,10 @@ def claim(store: Store, shown: Shown) -> Claimed:
     elsewhere = _aid_of(store, target, shown)
     if elsewhere != shown.aid:
         raise Refusal(
-            f"{visible_line(str(target))} holds another call now; look at that one.",
+            worded(
+                "{path} holds another call now; look at that one.",
+                path=visible_line(str(target)),
+            ),
             code="superseded" if elsewhere else "gone",
         )
     return Claimed(target.parent, target, shown)
@@ -242,7 +251,10 @@ def put_back(store: Store, claimed: Claimed) -> None:
     found = _aid_of(store, claimed.checkpoint, claimed.shown)
     if found != claimed.shown.aid:
         raise Refusal(
-            f"{visible_line(str(claimed.checkpoint))} is not the checkpoint that was claimed.",
+            worded(
+                "{path} is not the checkpoint that was claimed.",
+                path=visible_line(str(claimed.checkpoint)),
+            ),
             code="changed" if found else "gone",
         )
     if claimed.folder == store.path:
@@ -253,12 +265,14 @@ def put_back(store: Store, claimed: Claimed) -> None:
             _move(source, place.name, store.root_fd, place.name)
         except FileExistsError:
             raise Refusal(
-                f"{visible_line(str(store.path / place.name))} is a newer checkpoint; the claimed"
-                " one is kept aside.",
+                worded(
+                    "{path} is a newer checkpoint; the claimed one is kept aside.",
+                    path=visible_line(str(store.path / place.name)),
+                ),
                 code="superseded",
             ) from None
         except FileNotFoundError:
-            raise Refusal("The claimed checkpoint is gone.", code="gone") from None
+            raise Refusal(worded("The claimed checkpoint is gone."), code="gone") from None
     with contextlib.suppress(OSError):
         # Not empty: a resumed agent left more there.
         claimed.folder.rmdir()
@@ -285,10 +299,14 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
         except FileExistsError:
             _keep_aside(store, into, target)
             raise Refusal(
-                "The checkpoint was written anew twice meanwhile; both are kept, look at them.",
+                worded(
+                    "The checkpoint was written anew twice meanwhile; both are kept, look at them."
+                ),
                 code="superseded",
             ) from None
-    raise Refusal("The checkpoint was written anew meanwhile; look at the new one.", code="changed")
+    raise Refusal(
+        worded("The checkpoint was written anew meanwhile; look at the new one."), code="changed"
+    )
 
 
 def _keep_aside(store: Store, into: int, path: Path) -> None:
@@ -310,12 +328,22 @@ def _move(source: int, name: str, into: int, target: str) -> None:
     except OSError as why:
         if why.errno not in NO_EXCLUSIVE_RENAME:
             raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, moving {oserrors.folder_name(source)}/"
-                f"{name}; {oserrors.cure(why)} and try again."
+                worded(
+                    "Not confirmed: {reason}, moving {folder}/{name}; {cure} and try again.",
+                    reason=oserrors.reason(why),
+                    folder=oserrors.folder_name(source),
+                    name=name,
+                    cure=oserrors.cure(why),
+                )
             ) from why
         raise StoreRefused(
-            f"{oserrors.folder_name(source)}/{name} cannot be claimed: {oserrors.reason(why)}."
-            " Its file system cannot rename a file without replacing another.",
+            worded(
+                "{folder}/{name} cannot be claimed: {reason}. Its file system cannot"
+                " rename a file without replacing another.",
+                folder=oserrors.folder_name(source),
+                name=name,
+                reason=oserrors.reason(why),
+            ),
             code="no_exclusive_publish",
         ) from why
     # The new name first: after a power loss it may stand twice, but never nowhere.
@@ -340,7 +368,7 @@ def _refuse_started(store: Store, shown: Shown) -> None:
     records = store.known_records(None, shown.aid)
     records.refuse_unread()
     if records.start is not None or records.outcome is not None or records.damaged:
-        raise Refusal("This call was started or ended already.", code="started")
+        raise Refusal(worded("This call was started or ended already."), code="started")
 
 
 @contextmanager
@@ -356,8 +384,12 @@ def _claimed_folder(store: Store, aid: str) -> Iterator[int]:
                 made = make_folder(name, dir_fd=fd, group=store.group)
             except OSError as why:
                 raise NotConfirmed(
-                    f"Not confirmed: {oserrors.reason(why)}, making {visible_line(str(path))}; "
-                    f"{oserrors.cure(why)} and try again."
+                    worded(
+                        "Not confirmed: {reason}, making {path}; {cure} and try again.",
+                        reason=oserrors.reason(why),
+                        path=visible_line(str(path)),
+                        cure=oserrors.cure(why),
+                    )
                 ) from why
             if made:
                 sync_folder(fd)
@@ -385,7 +417,10 @@ def _read(store: Store, path: Path) -> FileBytes:
     if store.native:
         raise Unreadable(
             "native_store",
-            f"{visible_line(str(path))} belongs to a store with a ledger of its own, which counts.",
+            worded(
+                "{path} belongs to a store with a ledger of its own, which counts.",
+                path=visible_line(str(path)),
+            ),
             path,
         )
     return _read_in(store, path)
@@ -430,7 +465,9 @@ def _place(path: Path) -> _Place:
                 return _Place(store.parents[2], (*claimed, *rule.folder), path.name, rule)
             return _Place(store, rule.folder, path.name, rule)
     raise Unreadable(
-        "unknown_system", f"{visible_line(str(path))} is not where any system keeps one.", path
+        "unknown_system",
+        worded("{path} is not where any system keeps one.", path=visible_line(str(path))),
+        path,
     )
 
 

@@ -26,6 +26,7 @@ from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.turn import name_of_run, no_lock, shelf_of, turn
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
 _AGENT: Final = "agent\n"
@@ -40,7 +41,7 @@ def refuse_going_on(name: str) -> None:
     started, taken_up = lock.look(_folder(name)), lock.look(_folder(_AGENT + name))
     others = started if started.held and not _is_ours(started) else taken_up
     if others.held:
-        raise Refusal(f"Its run goes on already: {_who(others)}.", code="alive")
+        raise Refusal(worded("Its run goes on already: {who}.", who=_who(others)), code="alive")
 
 
 @contextmanager
@@ -78,7 +79,9 @@ def _holding(name: str, folder: Path, store: Path) -> Iterator[None]:
     try:
         held = AgentLock.acquire(folder, argv=(path_text(store),))
     except StoreHeld as why:
-        raise Refusal(f"Its run goes on already, in {why.holder}.", code="alive") from why
+        raise Refusal(
+            worded("Its run goes on already, in {holder}.", holder=why.holder), code="alive"
+        ) from why
     except StoreRefused as why:
         raise no_lock(why) from why
     try:
@@ -124,8 +127,17 @@ def _is_ours(seen: LockState) -> bool:
 
 def _who(seen: LockState) -> str:
     if seen.owner is None:
-        return "another process resumed it"
-    where = f" in {visible_line(seen.argv[0])}" if seen.argv else ""
-    if seen.process is Process.DEAD:
-        return f"process {seen.owner.pid} resumed it{where} and left a child that has not ended"
-    return f"process {seen.owner.pid} resumed it{where}"
+        return worded("another process resumed it")
+    pid, dead = seen.owner.pid, seen.process is Process.DEAD
+    if seen.argv:
+        folder = visible_line(seen.argv[0])
+        if dead:
+            return worded(
+                "process {pid} resumed it in {folder} and left a child that has not ended",
+                pid=pid,
+                folder=folder,
+            )
+        return worded("process {pid} resumed it in {folder}", pid=pid, folder=folder)
+    if dead:
+        return worded("process {pid} resumed it and left a child that has not ended", pid=pid)
+    return worded("process {pid} resumed it", pid=pid)

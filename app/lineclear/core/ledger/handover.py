@@ -20,6 +20,7 @@ from lineclear.core.ledger.foreign import foreign_aid
 from lineclear.core.ledger.layout import APPROVALS, results_name
 from lineclear.core.ledger.records import Decision, Launch, Revoked
 from lineclear.core.ledger.store import Shown, Store
+from lineclear.core.sentences import worded
 
 _GIVEN = frozenset({"approve", "deny", "modify", "result"})
 _MAX_BYTES = 256 << 20
@@ -108,8 +109,11 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
         store.sync()
         if store.commit_results(path.name, data) is not Commit.WON:
             raise Refusal(
-                f"{visible_line(str(path))} does not say what was decided; look who wrote"
-                " it, and remove it: what was decided is then put together anew.",
+                worded(
+                    "{path} does not say what was decided; look who wrote it, and remove it:"
+                    " what was decided is then put together anew.",
+                    path=visible_line(str(path)),
+                ),
                 code="damaged",
             )
         if any(_taken_back(store, call) for call in calls):

@@ -11,6 +11,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.records import Owner
+from lineclear.core.sentences import worded
 
 _MAX_PID = 2**31 - 1
 _known: dict[int, Owner] = {}
@@ -115,8 +116,11 @@ def _describe(pid: int) -> Owner:
         started = system.start_ticks(pid) if namespace else None
     except OSError as why:
         raise LineclearError(
-            f"This process cannot be told from others: {oserrors.reason(why)}; "
-            f"{oserrors.cure(why)} and try again.",
+            worded(
+                "This process cannot be told from others: {reason}; {cure} and try again.",
+                reason=oserrors.reason(why),
+                cure=oserrors.cure(why),
+            ),
             code="no_identity",
         ) from why
     return Owner(

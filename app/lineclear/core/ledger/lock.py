@@ -30,6 +30,7 @@ from lineclear.core.ledger.folders import SHARED_FILE, make_folders, sync_path
 from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
+from lineclear.core.sentences import worded
 
 _PATIENCE_S = 2.0
 _PAUSE_S = 0.005
@@ -153,14 +154,20 @@ def look(folder: Path, *, dir_fd: int | None = None) -> LockState:
     except FileNotFoundError:
         return _NO_LOCK
     except OSError as why:
-        note = "agent.lock is a symbolic link" if why.errno == errno.ELOOP else oserrors.reason(why)
+        note = (
+            worded("agent.lock is a symbolic link")
+            if why.errno == errno.ELOOP
+            else oserrors.reason(why)
+        )
         return LockState(held=None, owner=None, note=note)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
-            return LockState(held=None, owner=None, note="agent.lock is not a regular file")
+            return LockState(held=None, owner=None, note=worded("agent.lock is not a regular file"))
         if found.st_uid != (folder.stat() if dir_fd is None else os.fstat(dir_fd)).st_uid:
-            return LockState(held=None, owner=None, note="agent.lock belongs to another user")
+            return LockState(
+                held=None, owner=None, note=worded("agent.lock belongs to another user")
+            )
         return _look_at(fd)
     except OSError as why:
         return LockState(held=None, owner=None, note=oserrors.reason(why))
@@ -189,17 +196,22 @@ def _check_planted(folder: Path, fd: int) -> None:
     """Refuse a file that this user's agent has not made: it would be overwritten."""
     found = os.fstat(fd)
     if not stat.S_ISREG(found.st_mode):
-        code, what = "not_regular", "is not a regular file"
+        code, what = "not_regular", worded("is not a regular file")
     elif found.st_uid != folders.user_id():
-        code, what = "owner", "belongs to another user"
+        code, what = "owner", worded("belongs to another user")
     elif found.st_nlink != 1:
-        code, what = "hard_linked", "has a second name elsewhere"
+        code, what = "hard_linked", worded("has a second name elsewhere")
     elif found.st_mode & 0o022:
-        code, what = "writable_by_others", "can be written by others"
+        code, what = "writable_by_others", worded("can be written by others")
     else:
         return
     raise StoreRefused(
-        f"{folder / LOCK} {what}; look where it comes from and remove it.", code=code
+        worded(
+            "{path} {what}; look where it comes from and remove it.",
+            path=str(folder / LOCK),
+            what=what,
+        ),
+        code=code,
     )
 
 
@@ -209,8 +221,11 @@ def _settle(folder: Path, fd: int) -> float:
     while not system.try_settle(fd):
         if time.monotonic() > deadline:
             raise StoreHeld(
-                f"{folder} is just being taken by another process; try again, or use another "
-                "folder (a Gate takes `instance=`)."
+                worded(
+                    "{folder} is just being taken by another process; try again, or use"
+                    " another folder (a Gate takes `instance=`).",
+                    folder=str(folder),
+                )
             )
         time.sleep(_PAUSE_S)
     return deadline
@@ -257,17 +272,21 @@ def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
 def _held(folder: Path, fd: int) -> StoreHeld:
     holder = _parse(_read(fd))
     if holder is None:
-        who, pid = "another process", None
+        who, pid = worded("another process"), None
     else:
-        who, pid = f"process {holder.owner.pid}", holder.owner.pid
+        who, pid = worded("process {pid}", pid=holder.owner.pid), holder.owner.pid
         process = liveness.process_of(holder.owner)
         if process is Process.DEAD:
-            who, pid = f"a child of process {pid}, which has ended", None
+            who, pid = worded("a child of process {pid}, which has ended", pid=pid), None
         elif process is Process.ELSEWHERE:
-            who = f"process {pid} of another machine"
+            who = worded("process {pid} of another machine", pid=pid)
     return StoreHeld(
-        f"{folder} is held by {who}; end it first, or use another folder "
-        "(a Gate takes `instance=`).",
+        worded(
+            "{folder} is held by {who}; end it first, or use another folder (a Gate"
+            " takes `instance=`).",
+            folder=str(folder),
+            who=who,
+        ),
         pid,
         holder=who,
     )
@@ -276,18 +295,28 @@ def _held(folder: Path, fd: int) -> StoreHeld:
 def _refused(folder: Path, why: OSError) -> StoreRefused:
     if why.errno == errno.ELOOP:
         return StoreRefused(
-            f"{folder / LOCK} is a symbolic link; look where it leads and remove it.",
+            worded(
+                "{path} is a symbolic link; look where it leads and remove it.",
+                path=str(folder / LOCK),
+            ),
             code="symlink",
         )
     if why.errno in (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL):
         return StoreRefused(
-            f"{folder} cannot be a store: its file system keeps no locks. "
-            "Move the store to a local disk.",
+            worded(
+                "{folder} cannot be a store: its file system keeps no locks. Move the"
+                " store to a local disk.",
+                folder=str(folder),
+            ),
             code="no_locks",
         )
     return StoreRefused(
-        f"{folder / LOCK} cannot be taken: {oserrors.reason(why)}; "
-        f"{oserrors.cure(why)} and try again.",
+        worded(
+            "{path} cannot be taken: {reason}; {cure} and try again.",
+            path=str(folder / LOCK),
+            reason=oserrors.reason(why),
+            cure=oserrors.cure(why),
+        ),
         code="lock_failed",
     )
 
@@ -311,24 +340,27 @@ def _look_at(fd: int) -> LockState:
         if system.is_settled(fd) and _read(fd) == raw:
             judged = _judge(holder, process, held=held, local=local)
             return replace(judged, taken_ns=taken)
-    return LockState(held=True, owner=None, note="the lock is just being taken")
+    return LockState(held=True, owner=None, note=worded("the lock is just being taken"))
 
 
 def _judge(holder: _Holder | None, process: Process, *, held: bool, local: bool) -> LockState:
     if holder is None:
-        note = "agent.lock does not say who holds it"
+        note: str = worded("agent.lock does not say who holds it")
         return LockState(held=held, owner=None, note=note, local=local)
     owner = holder.owner
     here = bool(owner.boot_id) and owner.boot_id == liveness.boot_id()
     note = ""
     if held and process is Process.DEAD:
         if here and system.KNOWS_SETTLED:
-            note = "held by a child of the dead agent"
+            note = worded("held by a child of the dead agent")
         else:
-            process, note = Process.UNKNOWN, "held by a process that agent.lock does not name"
+            process, note = (
+                Process.UNKNOWN,
+                worded("held by a process that agent.lock does not name"),
+            )
     elif held and process is Process.UNKNOWN and here:
         # The pid cannot be looked up from here, but a lock outlives its process only in a fork.
-        process, note = Process.ALIVE, "alive by its lock, in another pid namespace"
+        process, note = Process.ALIVE, worded("alive by its lock, in another pid namespace")
     elif not held and here:
         if local:
             process = Process.DEAD

@@ -5,20 +5,33 @@ from __future__ import annotations
 import errno
 
 from lineclear.core.ledger._platform import system
+from lineclear.core.sentences import worded
 
 _WORDS = {
-    errno.ENOSPC: ("the disk is full", "free space there"),
-    errno.EDQUOT: ("the disk quota is used up", "free space there"),
-    errno.EFBIG: ("the file would be larger than allowed", "raise the limit"),
-    errno.EROFS: ("the file system is read-only", "make it writable"),
-    errno.EACCES: ("permission is denied", "give this user the right to write there"),
-    errno.EPERM: ("the operation is not permitted", "give this user the right to write there"),
-    errno.EIO: ("the disk reports an error", "check the disk"),
-    errno.ENOENT: ("the folder is gone", "look whether it was moved or removed"),
-    errno.ESTALE: ("the network folder has changed on its server", "mount it again"),
-    errno.EMFILE: ("this process has too many open files", "close some, or raise the limit"),
-    errno.ENFILE: ("this machine has too many open files", "end some programs"),
-    errno.ENOMEM: ("memory is used up", "end some programs"),
+    errno.ENOSPC: (worded("the disk is full"), worded("free space there")),
+    errno.EDQUOT: (worded("the disk quota is used up"), worded("free space there")),
+    errno.EFBIG: (worded("the file would be larger than allowed"), worded("raise the limit")),
+    errno.EROFS: (worded("the file system is read-only"), worded("make it writable")),
+    errno.EACCES: (
+        worded("permission is denied"),
+        worded("give this user the right to write there"),
+    ),
+    errno.EPERM: (
+        worded("the operation is not permitted"),
+        worded("give this user the right to write there"),
+    ),
+    errno.EIO: (worded("the disk reports an error"), worded("check the disk")),
+    errno.ENOENT: (worded("the folder is gone"), worded("look whether it was moved or removed")),
+    errno.ESTALE: (
+        worded("the network folder has changed on its server"),
+        worded("mount it again"),
+    ),
+    errno.EMFILE: (
+        worded("this process has too many open files"),
+        worded("close some, or raise the limit"),
+    ),
+    errno.ENFILE: (worded("this machine has too many open files"), worded("end some programs")),
+    errno.ENOMEM: (worded("memory is used up"), worded("end some programs")),
 }
 
 
@@ -34,10 +47,10 @@ def cure(error: OSError) -> str:
 
 def folder_name(fd: int) -> str:
     """Give the path of an open folder for a sentence."""
-    return system.path_of(fd) or "the store's folder"
+    return system.path_of(fd) or worded("the store's folder")
 
 
 def _words(error: OSError) -> tuple[str, str]:
     if error.errno in _WORDS:
         return _WORDS[error.errno]
-    return (error.strerror or "it failed without a reason"), "look at the folder"
+    return (error.strerror or worded("it failed without a reason")), worded("look at the folder")

@@ -24,6 +24,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
+from lineclear.core.sentences import worded
 
 RESULT_INLINE_BYTES = 1 << 20
 PREVIEW_CHARS = 400
@@ -101,8 +102,11 @@ def result_text(store: Store, records: CallRecords) -> str | None:
     if outcome.result_sha256 not in (None, hashlib.sha256(raw).hexdigest()):
         raise Unreadable(
             "damaged",
-            f"The result of call {records.aid[:8]} is not the one that was recorded; its text was"
-            " changed or lost.",
+            worded(
+                "The result of call {call} is not the one that was recorded; its text was"
+                " changed or lost.",
+                call=records.aid[:8],
+            ),
             store.path,
         )
     return raw.decode()

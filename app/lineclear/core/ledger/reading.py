@@ -26,6 +26,7 @@ from lineclear.core.ledger.records import (
     Start,
     decode_start,
 )
+from lineclear.core.sentences import worded
 
 MAX_RESULT_BYTES = 256 << 20
 _FROM_ANYONE_HERE = frozenset({"expired", "withdrawn"})
@@ -85,7 +86,9 @@ class RecordReader:
             checkpoint = read_checkpoint(file.raw)
         except Unreadable as why:
             raise Unreadable(
-                why.code, f"{name} cannot be read: {why.sentence}", self._path(name)
+                why.code,
+                worded("{name} cannot be read: {why}", name=name, why=why.sentence),
+                self._path(name),
             ) from why
         shown = Shown(
             store=self.store,
@@ -100,7 +103,9 @@ class RecordReader:
         block = self._block(name, checkpoint.envelope, seq)
         if aid is not None and block.aid != aid:
             raise Unreadable(
-                "request_aid", f"{name} is the request of another call.", self._path(name)
+                "request_aid",
+                worded("{name} is the request of another call.", name=name),
+                self._path(name),
             )
         return replace(shown, aid=block.aid, block=block)
 
@@ -119,9 +124,9 @@ class RecordReader:
         decision = Decision.decode(file.raw, self._path(name))
         uid = file.identity.uid
         if uid not in self.operators and decision.verdict not in _FROM_ANYONE_HERE:
-            raise self._foreign(name, uid, "no operator of this store")
+            raise self._foreign(name, uid, worded("no operator of this store"))
         if decision.by.uid != uid:
-            raise self._by_another(name, decision.by, "decided", uid)
+            raise self._by_another(name, decision.by, worded("decided"), uid)
         return decision, file.raw
 
     def start(self, seq: int | None, aid: str) -> Start | Revoked:
@@ -133,7 +138,7 @@ class RecordReader:
         if isinstance(start, Start):
             self._refuse_operator(name, uid)
         elif start.revoked.by.uid != uid:
-            raise self._by_another(name, start.revoked.by, "took the approval back", uid)
+            raise self._by_another(name, start.revoked.by, worded("took the approval back"), uid)
         return start
 
     def outcome(self, seq: int | None, aid: str) -> Outcome:
@@ -184,7 +189,9 @@ class RecordReader:
             aid = next((parsed.aid for _, parsed in named if parsed.aid), "")
         for name, parsed in named:
             if parsed.aid not in (None, aid):
-                found.stray.append((name, f"{name} belongs to no request of this store."))
+                found.stray.append(
+                    (name, worded("{name} belongs to no request of this store.", name=name))
+                )
         numbered = [(name, parsed) for name, parsed in named if parsed.n and parsed.aid == aid]
         return self._facts(seq, aid or "", request, found, numbered, listed=listed)
 
@@ -277,11 +284,11 @@ class RecordReader:
         outcome = Outcome.decode(file.raw, self._path(name))
         uid = file.identity.uid
         if outcome.outcome == "resolved" and uid not in self.operators:
-            raise self._foreign(name, uid, "no operator of this store")
+            raise self._foreign(name, uid, worded("no operator of this store"))
         if outcome.outcome not in _FROM_OPERATORS:
             self._refuse_operator(name, uid)
         if outcome.by is not None and outcome.by.uid != uid and not self._told(name, outcome):
-            raise self._by_another(name, outcome.by, "ended the call", uid, code="owner")
+            raise self._by_another(name, outcome.by, worded("ended the call"), uid, code="owner")
         return outcome
 
     def _told(self, name: str, outcome: Outcome) -> bool:
@@ -300,24 +307,31 @@ class RecordReader:
         file = self._read(name, self._either)
         launch = Launch.decode(file.raw, self._path(name))
         if launch.by.uid != file.identity.uid:
-            raise self._by_another(name, launch.by, "started it again", file.identity.uid)
+            raise self._by_another(name, launch.by, worded("started it again"), file.identity.uid)
         return launch
 
     def _block(self, name: str, envelope: object, seq: int) -> RequestBlock:
         if not isinstance(envelope, dict):
             raise Unreadable(
                 "no_envelope",
-                f"{name} has no readable 'lineclear' part, so it is no request of this store.",
+                worded(
+                    "{name} has no readable 'lineclear' part, so it is no request of this store.",
+                    name=name,
+                ),
                 self._path(name),
             )
         block = RequestBlock.of(envelope, self._path(name))
         if block.seq != seq:
             raise Unreadable(
-                "request_seq", f"{name} says that it is request {block.seq}.", self._path(name)
+                "request_seq",
+                worded("{name} says that it is request {number}.", name=name, number=block.seq),
+                self._path(name),
             )
         if block.store_id != self.store_id:
             raise Unreadable(
-                "request_store", f"{name} was published in another store.", self._path(name)
+                "request_store",
+                worded("{name} was published in another store.", name=name),
+                self._path(name),
             )
         return block
 
@@ -329,20 +343,30 @@ class RecordReader:
 
     def _refuse_operator(self, name: str, uid: int) -> None:
         if self.store_id is not None and uid != self.owner:
-            raise self._foreign(name, uid, "not the owner of this store")
+            raise self._foreign(name, uid, worded("not the owner of this store"))
 
     def _by_another(
         self, name: str, by: Person, did: str, uid: int, *, code: str = "by_uid"
     ) -> Unreadable:
         return Unreadable(
             code,
-            f"{name} says that user {by.uid} {did}, but user {uid} wrote it.",
+            worded(
+                "{name} says that user {uid} {did}, but user {owner} wrote it.",
+                name=name,
+                uid=by.uid,
+                did=did,
+                owner=uid,
+            ),
             self._path(name),
         )
 
     def _foreign(self, name: str, uid: int, who: str) -> Unreadable:
         return Unreadable(
-            "owner", f"{visible_line(name)} belongs to user {uid}, {who}.", self._path(name)
+            "owner",
+            worded(
+                "{name} belongs to user {uid}, {who}.", name=visible_line(name), uid=uid, who=who
+            ),
+            self._path(name),
         )
 
     def _path(self, name: str) -> str:

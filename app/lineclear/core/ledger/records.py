@@ -20,6 +20,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.ours import LONGEST_AGENT
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 Hex32 = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 Hex64 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -61,6 +62,15 @@ _Item = TypeVar("_Item")
 # A JSON array arrives as a list, which a strict tuple refuses; the items stay strict.
 JsonArray = Annotated[tuple[_Item, ...], Field(strict=False)]
 
+KINDS: Final = {
+    "request": worded("request"),
+    "decision": worded("decision"),
+    "start": worded("start"),
+    "outcome": worded("outcome"),
+    "launch": worded("launch"),
+}
+"""What the records of a call are called in a sentence."""
+
 
 class Record(BaseModel):
     """Base of all records: `encode` and `decode` are exact inverses on meaning."""
@@ -90,11 +100,16 @@ class Record(BaseModel):
             return cls.model_validate(document)
         except ValidationError as why:
             first = why.errors(include_url=False, include_context=False, include_input=False)[0]
-            place = visible_line(".".join(map(str, first["loc"])), 80) or "the whole"
+            place = visible_line(".".join(map(str, first["loc"])), 80) or worded("the whole")
             fault = visible_line(first["msg"], 200)
             raise Unreadable(
                 _CODES.get(first["loc"], "damaged"),
-                f"The {cls.kind} record cannot be read: {place}: {fault}.",
+                worded(
+                    "The {kind} record cannot be read: {place}: {fault}.",
+                    kind=KINDS.get(cls.kind, cls.kind),
+                    place=place,
+                    fault=fault,
+                ),
                 path,
             ) from why
 
@@ -112,7 +127,11 @@ def parse_record(kind: str, raw: bytes, path: str | None = None) -> dict[str, An
     except Unreadable as why:
         raise Unreadable(
             "empty" if why.code == "empty" else "damaged",
-            f"The {kind} record cannot be read: {why.sentence}",
+            worded(
+                "The {kind} record cannot be read: {why}",
+                kind=KINDS.get(kind, kind),
+                why=why.sentence,
+            ),
             path,
         ) from why
 

@@ -20,6 +20,7 @@ from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.folders import names_in
 from lineclear.core.ledger.layout import APPROVALS, RecordName, parse_name
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import worded
 
 _ORDER: Final = ("request", "decision", "start", "launch", "result", "outcome-late", "outcome")
 """The outcome last: it says that the call is over as long as anything of it stands."""
@@ -89,7 +90,7 @@ def _tool(store: Store, seq: int, aid: str) -> str:
             return ""
         raise
     if shown.aid != aid:
-        raise Unreadable("damaged", "The records are of another call than the request.")
+        raise Unreadable("damaged", worded("The records are of another call than the request."))
     return "" if shown.call is None else shown.call.tool
 
 
@@ -126,7 +127,11 @@ def remove(store: Store, old: OldCall) -> None:
         except OSError as why:
             place = visible_line(str(old.store / APPROVALS / name))
             raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, so {place} still stands;"
-                f" {oserrors.cure(why)} and try again."
+                worded(
+                    "Not confirmed: {reason}, so {place} still stands; {cure} and try again.",
+                    reason=oserrors.reason(why),
+                    place=place,
+                    cure=oserrors.cure(why),
+                )
             ) from why
     store.sync()

@@ -20,15 +20,17 @@ from lineclear.core.ledger.commit import replace
 from lineclear.core.ledger.folders import mode_of_files
 from lineclear.core.ledger.records import Instant, JsonArray, Record, Version, new_nonce
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import joined, worded
 
 RUNS: Final = "runs.json"
 _MOST: Final = 64
 """How many runs are told of, those noted last."""
 _LONGEST_NAME: Final = 4_096
 _MAX_BYTES: Final = 4 << 20
-_CURE: Final = (
-    "Look who wrote it, and put a whole copy back or remove it. Without it nobody knows any more"
-    " which runs ended here: one that is begun anew under its id makes its calls again."
+_CURE: Final = worded(
+    "Look who wrote it, and put a whole copy back or remove it. Without it"
+    " nobody knows any more which runs ended here: one that is begun anew"
+    " under its id makes its calls again."
 )
 
 
@@ -80,9 +82,12 @@ def run_notes(store: Store) -> tuple[RunNote, ...]:
 def _untold(path: Path, why: Unreadable) -> Unreadable:
     # What passes, or is a matter of rights, says what to do already.
     cured = why.passing or why.code == "writable_by_others"
-    cure = "" if cured else f" {_CURE}"
-    said = f"{visible_line(str(path))} does not tell which runs went on here: {why.sentence}{cure}"
-    return Unreadable(why.code, said, path)
+    said = worded(
+        "{path} does not tell which runs went on here: {why}",
+        path=visible_line(str(path)),
+        why=why.sentence,
+    )
+    return Unreadable(why.code, said if cured else joined([said, _CURE]), path)
 
 
 def note_resumed(store: Store, run_id: str) -> None:

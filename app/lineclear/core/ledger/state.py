@@ -13,6 +13,7 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Revoked, Start
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.ledger.worker import Starter, starter_of
+from lineclear.core.sentences import worded
 
 _Damage = dict[RecordKind, tuple[str, str]]
 """Reason code and sentence by the kind of record that cannot be read."""
@@ -72,7 +73,7 @@ def standing(records: CallRecords, now: Now, *, lock: Process, starter: Process 
         if kind in damage:
             return Standing(State.DAMAGED, lock, *damage[kind])
     if records.request is None:
-        name, why = records.stray[0] if records.stray else ("", "Its request is not there.")
+        name, why = records.stray[0] if records.stray else ("", worded("Its request is not there."))
         return Standing(State.STRAY, lock, "owner" if name else "no_request", why)
     if records.decision is None:
         return Standing(State.PENDING, lock)

@@ -20,6 +20,7 @@ from lineclear.core.errors import Refusal, StoreHeld, StoreRefused
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.places import state
+from lineclear.core.sentences import worded
 
 FOLDER: Final = "starts"
 _TURN_S: Final = 30.0
@@ -66,10 +67,18 @@ def _take(name: str, patience: Patience) -> AgentLock | None:
     except StoreHeld as why:
         if patience.over:
             raise Refusal(
-                "Not started: another start of this run has not come to its end; try again.",
+                worded(
+                    "Not started: another start of this run has not come to its end; try again."
+                ),
                 code="being_started",
             ) from why
-        patience.tell(f"Another start of {said(name)} is under way, in {why.holder}.")
+        patience.tell(
+            worded(
+                "Another start of {said} is under way, in {holder}.",
+                said=said(name),
+                holder=why.holder,
+            )
+        )
         return None
     except StoreRefused as why:
         raise no_lock(why) from why
@@ -83,8 +92,11 @@ def shelf_of(name: str) -> Path:
 def no_lock(why: StoreRefused) -> Refusal:
     """Say that nothing is started without a lock, and WHY it cannot be taken."""
     return Refusal(
-        "Not started: the lock that keeps a run from being started twice cannot be taken."
-        f" {why.sentence}",
+        worded(
+            "Not started: the lock that keeps a run from being started twice cannot"
+            " be taken. {why}",
+            why=why.sentence,
+        ),
         code="start_lock",
     )
 
@@ -97,4 +109,4 @@ def name_of_run(run_id: str) -> str:
 def said(name: str) -> str:
     """Give the name of a run as a person is told it."""
     kind, _, run = name.partition("\n")
-    return f"run {visible_line(run, 60)}" if kind == _RUN else "this call"
+    return worded("run {run}", run=visible_line(run, 60)) if kind == _RUN else worded("this call")

@@ -26,6 +26,7 @@ from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.ledger.records import Owner
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
 _TURN_S = 30.0
@@ -45,14 +46,21 @@ class Starter:
     def told(self) -> str:
         """Say who it is: `its process 4121 on host is alive`."""
         if self.owner is None:
-            return "its worker was killed, and what that started lives on"
+            return worded("its worker was killed, and what that started lives on")
         where = visible_line(self.owner.host, 40)
         if self.outlived:
-            return (
-                "its worker was killed, but the command that it started lives on as process"
-                f" {self.owner.pid} on {where}"
+            return worded(
+                "its worker was killed, but the command that it started lives on as"
+                " process {pid} on {where}",
+                pid=self.owner.pid,
+                where=where,
             )
-        return f"its process {self.owner.pid} on {where} is {self.process}"
+        return worded(
+            "its process {pid} on {where} is {process}",
+            pid=self.owner.pid,
+            where=where,
+            process=self.process,
+        )
 
 
 def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
@@ -146,7 +154,13 @@ def _take_turn(store: Store) -> AgentLock | None:
                 if patience.over:
                     raise
                 shown = visible_line(str(store.path))
-                patience.tell(f"Another start in {shown} is under way, in {why.holder}.")
+                patience.tell(
+                    worded(
+                        "Another start in {shown} is under way, in {holder}.",
+                        shown=shown,
+                        holder=why.holder,
+                    )
+                )
             except StoreRefused as why:
                 if why.code != "no_locks":
                     raise
