@@ -161,6 +161,21 @@ def test_an_agent_that_fails_before_it_takes_the_run_up_leaves_it_to_resume(fold
     assert only_row("--source", folder / "source", state="done")["outcome"] == "ok"
 
 
+def test_what_an_agent_failed_with_is_escaped_once_wherever_it_is_told(folder, theirs):
+    (folder / "slow.py").write_text(MODULE + FAILS.replace("no model", "\\x1b[1mno\\u202e model"))
+    (folder / "broken").touch()
+    words = ("--source", folder / "source")
+    for _ in range(2):
+        assert "no⟦U+202E⟧ model" in resume(folder, *WORD).stderr
+        row = only_to_resume(folder)
+        for told in (lineclear("list", *words), lineclear("show", *words, row["id"])):
+            assert "U+27E6" not in told.stdout
+        assert "⟦U+001B⟧[1mno⟦U+202E⟧ model today" in told.stdout
+    closed = next(one for one in listed(*words) if one["state"] == "done")
+    shown = json.loads(lineclear("show", *words, "--json", closed["id"]).stdout)
+    assert shown["preview"] == "The agent failed: RuntimeError: \x1b[1mno\u202e model today"
+
+
 @pytest.mark.parametrize("ends", ["kill", "terminate", "interrupt"])
 def test_nor_is_it_said_to_have_ended_while_the_agent_loads_or_once_it_is_killed(
     folder, theirs, ends

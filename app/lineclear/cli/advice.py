@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lineclear.cli import wording
 from lineclear.core import typed_commands
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.beside import is_held_back
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
@@ -53,13 +53,13 @@ def _is_void(row: Row) -> bool:
 
 def _void(row: Row) -> str:
     cure = " Decide them again: lineclear list" if row.reason_code == ASKED_ANEW else ""
-    return f"{visible_line(row.reason or '')}{cure}"
+    return f"{visible_sentence(row.reason or '')}{cure}"
 
 
 def _while_held(row: Row) -> str:
     """Tell why a decision on a call of a run is not handed over yet."""
     if row.reason_code is not None and row.reason:
-        return f"It is recorded, but cannot be handed over: {visible_line(row.reason)}"
+        return f"It is recorded, but cannot be handed over: {visible_sentence(row.reason)}"
     return "It takes effect once every call of its run is decided and its agent is relaunched."
 
 

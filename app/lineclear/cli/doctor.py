@@ -16,7 +16,7 @@ from lineclear.cli.findings import Finding, Level
 from lineclear.cli.listing import summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
 def _print(found: Sequence[Finding], terminal: Terminal) -> None:
     for one in found:
         level = Styled(f"{one.level.value:<5}", _STYLES[one.level])
-        terminal.say(level, f" {visible_line(one.sentence)}")
+        terminal.say(level, f" {visible_sentence(one.sentence)}")
     failures = sum(one.level is Level.FAIL for one in found)
     warnings = sum(one.level is Level.WARN for one in found)
     terminal.say()

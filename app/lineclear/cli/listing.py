@@ -13,7 +13,7 @@ from lineclear.cli.exits import Exit
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import layout
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.rows import Row, row_json
 from lineclear.core.inbox.scan import scan_with_health
@@ -58,7 +58,7 @@ def complain_of(health: Iterable[SourceHealth], terminal: Terminal) -> None:
     """Say on standard error what could not be looked into: a list that is short says why."""
     for source in health:
         if not source.ok:
-            terminal.complain(visible_line(source.sentence))
+            terminal.complain(visible_sentence(source.sentence))
 
 
 def short_ids(ids: Iterable[str]) -> dict[str, str]:
@@ -109,7 +109,7 @@ def _process(row: Row) -> str:
 def _arguments(row: Row) -> str:
     if row.tool is None:
         stood = [] if row.position is None else [wording.position_words(row.position)]
-        told = [wording.line_without_secrets(row.reason)] if row.reason else []
+        told = [wording.sentence_without_secrets(row.reason)] if row.reason else []
         if told or stood:
             return ". ".join((*stood, *told))
     return wording.arguments_summary(mask_for_record(row.decided_arguments))

@@ -14,7 +14,7 @@ from lineclear.cli.terminal import Styled, Terminal
 from lineclear.cli.values import Values
 from lineclear.core.checkpoints.model import MISSING, Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox import resumed
 from lineclear.core.inbox.answered import told_shortly
@@ -189,7 +189,7 @@ def _state(row: Row, values: Values, now: datetime) -> str:
     if row.reason_code is not None:
         told += f" [{row.reason_code}]"
     if row.reason:
-        told += f": {values.line(row.reason)}"
+        told += f": {values.sentence(row.reason)}"
     if row.lapses_at is not None and not row.closed:
         told += f" (lapses at {wording.clock(row.lapses_at, now)})"
     if row.expires_at is not None and not row.closed:
@@ -238,7 +238,7 @@ def _other(other: Shown, values: Values) -> str:
 
 def _unread(one: Unread) -> str:
     where = visible_line(path_text(one.path))
-    return f"Unreadable [{one.code}]: {visible_line(one.sentence)}; {where}"
+    return f"Unreadable [{one.code}]: {visible_sentence(one.sentence)}; {where}"
 
 
 def _print_run(terminal: Terminal, values: Values, checkpoint: Checkpoint) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.text import visible, visible_line, visible_sentence
 from lineclear.core.inbox.secrets import Masked, Secret, mask, mask_for_record, mask_text
 
 _DEEPEST: Final = 256
@@ -38,6 +38,11 @@ class Values:
     def line(self, text: str) -> str:
         """Give a text on one line."""
         return self._escaped(text if self._openly else mask_text(text, widely=True), visible_line)
+
+    def sentence(self, text: str) -> str:
+        """Give a sentence of core on one line."""
+        shown = text if self._openly else mask_text(text, widely=True)
+        return self._escaped(shown, visible_sentence)
 
     def on_one_line(self, value: Json) -> str:
         """Give a value as JSON on one line."""

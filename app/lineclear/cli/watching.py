@@ -100,7 +100,7 @@ class _Lines:
         pieces: list[Piece] = [head, Styled(f"{words:<13}", style), f" {agent}  {tool}  "]
         used = len(head) + 14 + len(agent) + len(tool) + 4
         rest = (
-            wording.line_without_secrets(row.reason or "")
+            wording.sentence_without_secrets(row.reason or "")
             if row.tool is None
             else self._arguments(row)
         )

@@ -9,7 +9,7 @@ from typing import Final
 from lineclear.cli.table import elide
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.rows import Row
@@ -123,6 +123,11 @@ def person(by: Person) -> str:
 def line_without_secrets(text: str) -> str:
     """Give a text on one line as a list may hold it."""
     return visible_line(masked_text(text))
+
+
+def sentence_without_secrets(text: str) -> str:
+    """Give a sentence of core on one line as a list may hold it."""
+    return visible_sentence(masked_text(text))
 
 
 def decision_words(

@@ -5,7 +5,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lineclear.core.checkpoints import text as text_module
-from lineclear.core.checkpoints.text import flags_of, reveal, unisolated, visible, visible_line
+from lineclear.core.checkpoints.text import (
+    flags_of,
+    reveal,
+    unisolated,
+    visible,
+    visible_line,
+    visible_sentence,
+)
 
 ALL_TEXT = st.text(st.characters(), max_size=60)
 TRICKY = st.text("⟦⟧⇥⏎U+0123456789ABCDEF\n\t\r\u202e\u2028\x85\u0301é ", max_size=60)
@@ -30,6 +37,16 @@ def test_what_is_shown_holds_nothing_that_hides(text):
 
 
 RIGHT_TO_LEFT = st.text("\u05d0\u0591 a1⟦", max_size=40)
+
+
+@given(ALL_TEXT | TRICKY | RIGHT_TO_LEFT)
+@settings(max_examples=1000, deadline=None)
+@example("a\nb")
+@example("\u05d0 \u05d0, b")
+def test_a_sentence_is_escaped_once_however_often_it_is_told(text):
+    shown = visible_line(text)
+    assert visible_sentence(shown) == shown
+    assert unisolated(visible_sentence(text)).isprintable()
 
 
 @given(ALL_TEXT | TRICKY | RIGHT_TO_LEFT, st.integers(0, 30))

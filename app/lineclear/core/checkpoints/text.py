@@ -122,6 +122,15 @@ def visible_line(text: str, limit: int = 0) -> str:
     return _front(head, front) + _ELLIPSIS + _back(tail, back)
 
 
+def visible_sentence(text: str, limit: int = 0) -> str:
+    """Escape a sentence of core as `visible_line` does, but nothing in it a second time.
+
+    Names in it were escaped when it was made. Not for an agent's own words, which could then
+    imitate a token.
+    """
+    return visible_line(reveal(text.replace("⏎\n", "\n").replace("⏎", "\n")), limit)
+
+
 def reveal(text: str) -> str:
     """Undo `visible`: gives back exactly the text that was escaped."""
     return _TOKEN.sub(_revealed, text)

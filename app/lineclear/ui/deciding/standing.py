@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_text
@@ -249,7 +249,7 @@ def _taken_back(row: Row, now: datetime, me: Person | None) -> str:
 
 def _withdrawn(row: Row, now: datetime, me: Person | None) -> str:
     if row.reason_code in (GONE, ASKED_ANEW) and row.reason:
-        return words.ended(visible_line(row.reason, 200))
+        return words.ended(visible_sentence(row.reason, 200))
     if row.taken_back_by is not None:
         return _taken_back(row, now, me)
     at = _at(row.ended_at, now)
@@ -268,25 +268,25 @@ def _held(row: Row, now: datetime, me: Person | None) -> str:
 
 
 def _unreadable(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or row.reason_code or _("the reason is not known"), 400)
+    why = visible_sentence(row.reason or row.reason_code or _("the reason is not known"), 400)
     return _("Cannot be read: {why}. It cannot be approved.").format(why=why.rstrip("."))
 
 
 def _damaged(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or row.reason_code or _("the reason is not known"), 400)
+    why = visible_sentence(row.reason or row.reason_code or _("the reason is not known"), 400)
     return _("A record of this call is damaged: {why}. It cannot be approved.").format(
         why=why.rstrip(".")
     )
 
 
 def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_line(row.reason or _("records that belong to no call here"), 400)
+    why = visible_sentence(row.reason or _("records that belong to no call here"), 400)
     return _("Stray records: {why}. They are ignored.").format(why=why.rstrip("."))
 
 
 def _and_reason(text: str, row: Row) -> str:
     """TEXT, and how the last try ended, where that is known."""
-    return f"{text} {words.ended(visible_line(row.reason, 200))}" if row.reason else text
+    return f"{text} {words.ended(visible_sentence(row.reason, 200))}" if row.reason else text
 
 
 def _resumable(row: Row, now: datetime, _me: Person | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.places import path_text
 from lineclear.language import _, counted
@@ -54,7 +54,7 @@ def in_short(health: Sequence[SourceHealth]) -> str:
 def sentences(health: Sequence[SourceHealth]) -> list[str]:
     """One sentence for each of them, with the folder as its owner writes it."""
     return [
-        visible_line(one.sentence.replace(path_text(one.path), words.place(one.path)), 300)
+        visible_sentence(one.sentence.replace(path_text(one.path), words.place(one.path)), 300)
         for one in health
         if not one.ok and one.sentence
     ]

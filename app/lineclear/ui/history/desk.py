@@ -10,7 +10,7 @@ from typing import Final
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import chain
 from lineclear.core.inbox.history.entry import Entry
@@ -348,7 +348,7 @@ class HistoryDesk(QObject):
     def take(self, news: News) -> None:
         """Rows were added, or something is to be told."""
         if news.sentence:
-            self.strip.tell(visible_line(news.sentence, 400))
+            self.strip.tell(visible_sentence(news.sentence, 400))
         if news.added:
             self._stale = True
             if self.shown and not self._news.isActive():

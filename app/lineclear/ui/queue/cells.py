@@ -12,7 +12,7 @@ from typing import Any
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.sniff import counted as counted_in
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.inbox.cautions import REPEATS
 from lineclear.core.inbox.rows import Row
@@ -265,7 +265,7 @@ def _arguments(row: Row, _now: datetime) -> str:
     place = words.place(row.store)
     if row.state is State.RESUMABLE and row.position is not None:
         return f"{_stood(row, row.position)} \u00b7 {place}"
-    return visible_line(row.reason or "", PREVIEW_LIMIT) or place
+    return visible_sentence(row.reason or "", PREVIEW_LIMIT) or place
 
 
 def _stood(row: Row, stood: Position) -> str:

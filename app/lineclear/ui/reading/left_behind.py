@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lineclear.core.checkpoints.model import Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.core.inbox.secrets import DOTS
 from lineclear.core.ledger.store import Shown
@@ -94,7 +94,7 @@ def _both(
 
 def _unread(one: Unread) -> Piece:
     """A checkpoint beside the call that cannot be read, with its reason."""
-    sentence = visible_line(one.sentence, 400)
+    sentence = visible_sentence(one.sentence, 400)
     told = _("{sentence} Whether it is of this run cannot be told.").format(sentence=sentence)
     name = visible_line(path_text(one.path.name), 80)
     return Piece(name, one.code.replace("_", " "), label(told), unfolded=True)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.places import path_text
@@ -264,4 +264,4 @@ def _fares(setting: SourceSetting, health: SourceHealth | None) -> str:
         calls=counted("{n} open call", "{n} open calls", health.calls),
         stores=counted("{n} store", "{n} stores", health.stores),
     )
-    return visible_line(health.sentence, 300) if health.sentence and not health.ok else told
+    return visible_sentence(health.sentence, 300) if health.sentence and not health.ok else told

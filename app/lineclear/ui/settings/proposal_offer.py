@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.proposal_words import done
 from lineclear.core.inbox.proposals import accepted, read_proposal, same_command, trusted
@@ -123,4 +123,4 @@ def _found(row: Row) -> _Found:
     try:
         return _Found(row.id, read_proposal(row.store))
     except Unreadable as why:
-        return _Found(row.id, wrong=visible_line(why.sentence, 300))
+        return _Found(row.id, wrong=visible_sentence(why.sentence, 300))
