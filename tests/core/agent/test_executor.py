@@ -585,6 +585,7 @@ async def test_the_checkpoint_of_another_program_is_taken_over(echo, store_path,
         ".approvals",
         "agent.lock",
         "run-end.json",
+        "run-kept.json",
         "runs.json",
         "v1",
     ]

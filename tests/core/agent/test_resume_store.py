@@ -219,5 +219,5 @@ async def test_a_pipe_in_place_of_a_note_is_refused_instead_of_waited_for(path, 
     async with FileResumeStore(path) as store:
         with pytest.raises(ResumeSerializeError, match=f"parse {path / name}: .* not a file"):
             await asyncio.wait_for(
-                store.ended_run() if "end" in name else store.begun_calls("run-1"), 20
+                store.ended_runs() if "end" in name else store.begun_calls("run-1"), 20
             )

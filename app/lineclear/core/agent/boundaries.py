@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
@@ -49,9 +49,16 @@ class DirectCheckpointHandler:
 class Boundaries:
     """Reports one executor's boundaries to its handler, if it has one."""
 
-    def __init__(self, handler: CheckpointHandler | None, conversation_id: str) -> None:
+    def __init__(
+        self,
+        handler: CheckpointHandler | None,
+        conversation_id: str,
+        kept: Callable[[Run], Awaitable[None]] | None = None,
+    ) -> None:
+        """KEPT is told of each run that the handler has taken, before it goes on."""
         self._handler = handler
         self._conversation_id = conversation_id
+        self._kept = kept
 
     async def at(
         self,
@@ -74,6 +81,8 @@ class Boundaries:
             return
         with _failing(node):
             decision = await handler.checkpoint(self._checkpoint(node, run, status))
+        if self._kept is not None:
+            await self._kept(run)
         if isinstance(decision, Suspend):
             raise ExecutionSuspended(node, decision.reason)
         if not isinstance(decision, Continue):
@@ -95,6 +104,8 @@ class Boundaries:
         if isinstance(self._handler, KeepingHandler):
             with _failing(node):
                 await self._handler.keep(self._checkpoint(node, run, status))
+            if self._kept is not None:
+                await self._kept(run)
 
     def _checkpoint(self, node: AgentExecutionNode, run: Run, status: RunStatus) -> AgentCheckpoint:
         kept_again = isinstance(self._handler, KeepingHandler)

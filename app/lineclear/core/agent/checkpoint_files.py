@@ -6,12 +6,14 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
+from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import AgentExecutorError
 from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
+from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.run_names import file_stem
@@ -35,6 +37,7 @@ SUFFIX: Final = ".checkpoint.json"
 MAX_BYTES: Final = 256 << 20
 """Of a file that is read back. Windows of operators show up to 16 MiB."""
 
+_LIKE_A_CHECKPOINT: Final = ".checkpoint"
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.checkpoint\.json")
 _MAX_DEPTH: Final = 126
 """Arguments may nest 115 deep and stand six containers further in; serde_json reads 127."""
@@ -100,9 +103,14 @@ class FileCheckpointHandler:
         """Give (nanoseconds since 1970, run id) of each run that has not completed.
 
         Files that cannot be read are logged. One that was written after all others, so that it may
-        be of the run that left a checkpoint last, raises Unreadable.
+        be of the run that left a checkpoint last, raises Unreadable, and so does a folder that
+        cannot be looked at. A file under a name that is not its run's own counts too.
         """
         return await asyncio.to_thread(self._kept_runs)
+
+    async def refuse_misnamed(self, run_id: str) -> None:
+        """Raise Unreadable (`key_mismatch`) where a run's file has a name that is not its own."""
+        await asyncio.to_thread(self._refuse_misnamed, run_id)
 
     def file_of(self, run_id: str) -> Path:
         """Give the file of a run, whether or not it is there."""
@@ -149,7 +157,7 @@ class FileCheckpointHandler:
 
     def _remove_completed(self, fd: int) -> None:
         removed = False
-        for name in self._names():
+        for name in filter(_NAME.fullmatch, self._names()):
             try:
                 checkpoint = self._read(self.path / name)
             except Unreadable:
@@ -165,6 +173,8 @@ class FileCheckpointHandler:
 
     def _load(self, run_id: str) -> AgentCheckpoint | None:
         path = self.file_of(run_id)
+        if folder_below(self.path) is None:
+            return None
         try:
             found = self._read(path)
         except Unreadable as why:
@@ -184,20 +194,20 @@ class FileCheckpointHandler:
     def _kept_runs(self) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []
         unread: list[tuple[int, Unreadable]] = []
-        for name in self._names():
+        names = frozenset(self._names())
+        for name in names:
             path = self.path / name
-            try:
-                written = path.lstat().st_mtime_ns
-            except FileNotFoundError:
+            written = written_ns(path)
+            if written is None:
                 continue
             try:
-                checkpoint = self._read(path)
-                if not _completed(checkpoint):
-                    _ensure_named_for(path, checkpoint.run_id)
-                    found.append((written, checkpoint.run_id))
+                run_id = self._run_kept_in(path, names)
             except Unreadable as why:
                 if why.code != "absent":
                     unread.append((written, why))
+                continue
+            if run_id is not None:
+                found.append((written, run_id))
         if unread:
             newest, refused = max(unread, key=lambda one: one[0])
             if newest >= max((written for written, _ in found), default=0):
@@ -207,17 +217,44 @@ class FileCheckpointHandler:
             _log.warning("A checkpoint is passed over. %s", sentence)
         return found
 
+    def _run_kept_in(self, path: Path, names: Collection[str]) -> str | None:
+        """Give the run in a file that has not completed; raises Unreadable for one of our names."""
+        ours = _NAME.fullmatch(path.name) is not None
+        run_id = self._run_in(path) if ours else misnamed.run_in(path, _decodes)
+        if run_id is None or path.name == (own := checkpoint_name(run_id)):
+            return run_id
+        if own in names:
+            return None  # A copy of that one.
+        if ours:
+            _ensure_named_for(path, run_id)
+        return run_id
+
+    def _run_in(self, path: Path) -> str | None:
+        checkpoint = self._read(path)
+        return None if _completed(checkpoint) else checkpoint.run_id
+
+    def _refuse_misnamed(self, run_id: str) -> None:
+        misnamed.refuse(self.path, self._names(), run_id, checkpoint_name(run_id), _decodes)
+
     def _names(self) -> list[str]:
-        try:
-            return [name for name in os.listdir(self.path) if _NAME.fullmatch(name)]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        """List the files that say by their name that they are checkpoints, or were some."""
+        folder = folder_below(self.path)
+        names = [] if folder is None else names_of(folder)
+        return [name for name in names if _LIKE_A_CHECKPOINT in name.casefold()]
 
     def _failed(self, path: Path, why: OSError) -> AgentExecutorError:
         return AgentExecutorError(
             f"executor failed: {path} cannot be written: {oserrors.reason(why)};"
             f" {oserrors.cure(why)} and resume the run."
         )
+
+
+def _decodes(raw: bytes) -> str | None:
+    try:
+        checkpoint = AgentCheckpoint.decode(raw)
+    except Unreadable:
+        return None
+    return None if _completed(checkpoint) else checkpoint.run_id
 
 
 def _completed(checkpoint: AgentCheckpoint) -> bool:

@@ -70,7 +70,7 @@ class Custody(Protocol):
     async def begins(self, run_id: str, calls: Collection[int]) -> None:
         """Note, durably, which calls of a run began without a request, by ordinal."""
 
-    async def end_run(self, run_id: str) -> None:
+    async def end_run(self, run_id: str, *, ok: bool) -> None:
         """Note that the run has come to its end."""
 
     async def note_end(self, run_id: str, *, ok: bool) -> None:
@@ -92,9 +92,9 @@ class NoCustody:
         """Do nothing: no round is taken up from here."""
         del run_id, calls
 
-    async def end_run(self, run_id: str) -> None:
+    async def end_run(self, run_id: str, *, ok: bool) -> None:
         """Do nothing."""
-        del run_id
+        del run_id, ok
 
     async def note_end(self, run_id: str, *, ok: bool) -> None:
         """Do nothing: no copy of the run can be anywhere."""
@@ -139,9 +139,9 @@ class PlainCustody:
         """Do nothing: no round is taken up from here."""
         del run_id, calls
 
-    async def end_run(self, run_id: str) -> None:
+    async def end_run(self, run_id: str, *, ok: bool) -> None:
         """Do nothing: the store is empty."""
-        del run_id
+        del run_id, ok
 
     async def note_end(self, run_id: str, *, ok: bool) -> None:
         """Do nothing: operators see none of it."""
@@ -211,9 +211,9 @@ class LedgerCustody:
         """Note it in the store, from whose requests a round is taken up."""
         await self._store.note_begun(run_id, calls)
 
-    async def end_run(self, run_id: str) -> None:
+    async def end_run(self, run_id: str, *, ok: bool) -> None:
         """Note it in the store, so that nobody resumes what has ended."""
-        await self._store.end_run(run_id)
+        await self._store.end_run(run_id, ok=ok)
 
     async def note_end(self, run_id: str, *, ok: bool) -> None:
         """Note it in the store; what keeps it from being noted is logged."""

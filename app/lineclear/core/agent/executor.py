@@ -18,7 +18,9 @@ from lineclear.core.agent.handlers import INBOX, ApprovalHandler, InboxApproval
 from lineclear.core.agent.hooks import Hook, ToolCall
 from lineclear.core.agent.kept_runs import (
     CheckpointKeeper,
+    KeptRun,
     KeptRuns,
+    chosen_run,
     log_passed_over,
     unread,
 )
@@ -95,7 +97,8 @@ class AgentExecutor:
         self._keeps = sink is not None or keeper is not None
         # What lies in an agent's own store is its own, taken over or not, unless told otherwise.
         adopts = session_id is None and loop_checkpoints is True
-        self._kept = KeptRuns(sink, keeper, session, adopts=adopts)
+        notes = store if isinstance(store, FileResumeStore) else None
+        self._kept = KeptRuns(sink, keeper, session, notes=notes, adopts=adopts)
         self._custody = _custody(approval, store)
         setup = Setup(
             agent,
@@ -105,7 +108,8 @@ class AgentExecutor:
             Budget() if budget is None else budget,
             self._name,
         )
-        self._loop = Loop(setup, self._custody, Boundaries(checkpoints, session), self._kept)
+        boundaries = Boundaries(checkpoints, session, self._kept.note_boundary)
+        self._loop = Loop(setup, self._custody, boundaries, self._kept)
         self._busy = False
 
     async def invoke(self, inputs: dict[str, Json] | str, *, run_id: str | None = None) -> str:
@@ -168,7 +172,8 @@ class AgentExecutor:
     ) -> str | None:
         """Go on with the run in the store and give its answer; None: there is nothing to resume.
 
-        The run is the one whose call waits, else the one that left a checkpoint last, else RUN_ID.
+        The run is RUN_ID, or without one that whose call waits, else the one that was left last: of
+        a call that has ended since, and of each checkpoint, the latest counts.
         Without DECISION the approval flow is entered again. Steps are not done again; iteration,
         budgets, convergence guards and trace id go on. A call that has a recorded outcome is not
         run again, and neither is one that may have run.
@@ -226,32 +231,19 @@ class AgentExecutor:
         self, run_id: str | None, decision: ApprovalDecision | None, taken: Taken | None
     ) -> str | None:
         store = self.store if isinstance(self.store, FileResumeStore) else None
-        kept: list[str] = []
-        unlisted: Unreadable | None = None
-        try:
-            kept = await self._kept.run_ids()
-        except Unreadable as why:
-            unlisted = why
-        found: Resumable | None = None
-        if store is not None:
-            if kept:
-                await store.hold()
-                # The file of another program stays when its run has ended here.
-                ended = await store.ended_run()
-                kept = [one for one in kept if one != ended]
-            found = await store.claim()
-        found, run_id = await self._choose(found, run_id, kept)
-        if taken is None and run_id is not None:
-            taken = await self._taken_up(run_id, found)
+        found, chosen, unlisted = await self._look(store, run_id)
+        if taken is None and chosen is not None:
+            taken = await self._taken_up(chosen, found)
+        # Where a run is named, and what is its own can be read, that stands for all there is.
+        if unlisted is not None and (run_id is None or taken is None):
+            raise unread(unlisted) from unlisted
         if found is not None and (taken is None or not _holds(taken.run, found.passage.call)):
             return await self._resume_call(found, decision, taken)
         if taken is None:
-            if run_id is None and unlisted is not None:
-                raise unread(unlisted) from unlisted
-            if run_id is None:
+            if chosen is None:
                 return None
             raise ResumeError(
-                f"There is nothing of run {visible_line(run_id, 60)} to resume.", code="no_run"
+                f"There is nothing of run {visible_line(chosen, 60)} to resume.", code="no_run"
             )
         if decision is not None:
             raise ResumeError(
@@ -259,8 +251,36 @@ class AgentExecutor:
                 " to decide; resume it without a decision.",
                 code="no_call_waits",
             )
-        taken.run.asked = taken.run.requested = found is not None
+        taken.run.requested = found is not None
         return await self._go_on_from(taken, store)
+
+    async def _look(
+        self, store: FileResumeStore | None, run_id: str | None
+    ) -> tuple[Resumable | None, str | None, Unreadable | None]:
+        """Say which run is meant, with its call if that is the store's newest.
+
+        The last is why not every checkpoint could be listed, where that matters: a call that is
+        open proves that nothing was done after it.
+        """
+        kept: list[KeptRun] = []
+        unlisted: Unreadable | None = None
+        try:
+            kept = await self._kept.runs()
+        except Unreadable as why:
+            unlisted = why
+        found: Resumable | None = None
+        if store is not None:
+            if kept:
+                await store.hold()
+            found = await store.claim()
+            if kept:
+                # The file of another program stays when its run has ended here.
+                ended = await store.ended_runs()
+                kept = [one for one in kept if one.run_id not in ended]
+        chosen = chosen_run(found, run_id, kept)
+        if found is not None and found.open:
+            return found, chosen, None
+        return found if found is None or chosen == found.run_id else None, chosen, unlisted
 
     async def _taken_up(self, run_id: str, found: Resumable | None) -> Taken | None:
         """Give a run as its checkpoints have it, for who resumes it on purpose.
@@ -273,7 +293,7 @@ class AgentExecutor:
         come after it, and neither does a checkpoint of the other kind that is whole: the run may
         have gone on in an executor that does not write it.
         """
-        kept = await self._kept.load(run_id)
+        kept = await self._kept.load(run_id, on_purpose=True)
         taken = kept.taken
         if not kept.unread:
             return taken
@@ -288,38 +308,20 @@ class AgentExecutor:
     async def _fence_begun(self, run: Run) -> None:
         """Mark how far a run had come that was begun before, so that no call is made again."""
         if isinstance(self.store, FileResumeStore):
-            run.fenced = await self.store.last_begun(run.trace_id)
+            run.fenced = max(run.fenced, await self.store.last_begun(run.trace_id))
 
     async def _go_on_from(self, taken: Taken, store: FileResumeStore | None) -> str | None:
         run = taken.run
         if store is not None and run.batch:
             run.begun |= await store.begun_calls(run.trace_id)
+        if store is not None:
+            run.fenced = max(run.fenced, await store.last_noted(run.trace_id))
         if taken.over:
             await self._loop.end(run)
             return run.output
         if store is not None:
             await store.note_resumed(run.trace_id)
         return await self._loop.run(run, in_doubt=taken.in_doubt)
-
-    async def _choose(
-        self, found: Resumable | None, run_id: str | None, kept: list[str]
-    ) -> tuple[Resumable | None, str | None]:
-        """Say which run is meant, and whether the store's newest call is one of it."""
-        if found is not None:
-            its_run = found.passage.call.trace_id
-            if run_id is None or run_id == its_run:
-                return found, its_run
-            if found.open:
-                raise ResumeError(
-                    f"{visible_line(found.pending.tool_name, 60)} of another run waits in this"
-                    " store; it has to be decided and resumed first.",
-                    code="other_run_waits",
-                )
-            return None, run_id
-        if run_id is None and isinstance(self.store, FileResumeStore) and kept:
-            ended = await self.store.ended_run()
-            kept = [kept_id for kept_id in kept if kept_id != ended]
-        return None, run_id or next(iter(kept), None)
 
     async def _resume_call(
         self, found: Resumable, decision: ApprovalDecision | None, taken: Taken | None
@@ -335,6 +337,7 @@ class AgentExecutor:
             run.learn_from(taken.run)
         if isinstance(self.store, FileResumeStore):
             run.begun |= await self.store.begun_calls(run.trace_id)
+            run.fenced = max(run.fenced, await self.store.last_noted(run.trace_id))
             await self.store.note_resumed(run.trace_id)
         run.requested = True
         done = await custody.carry_on(passage, self._loop.runner(tool), decision)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
@@ -18,7 +19,9 @@ from lineclear.core.agent.loop_checkpoints import (
     SessionStoreCheckpointSink,
 )
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
+from lineclear.core.agent.reachable import Explained
 from lineclear.core.agent.run import Run
+from lineclear.core.agent.run_marks import RUN_KEPT, Kind
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
@@ -29,9 +32,10 @@ _log = logging.getLogger("lineclear.agent")
 
 _CURE: Final = (
     "It is left as it is. Put a whole copy back, or resume the run with the program that can read"
-    " it. Without the file the run goes on from what else is kept of it, and calls that were made"
-    " since may be made again."
+    " it. Without the file the run could only go on from what else is kept of it, and calls that"
+    " were made since may be made again."
 )
+_AGAIN: Final = "Nothing was resumed; look what it is, and try again."
 
 
 @runtime_checkable
@@ -51,6 +55,21 @@ class _Filed(Protocol):
 
     def file_of(self, run_id: str) -> Path:
         """Give the file of a run, whether or not it is there."""
+
+    async def refuse_misnamed(self, run_id: str) -> None:
+        """Raise Unreadable where a run's file has a name that is not its own."""
+
+
+class Notes(Protocol):
+    """Where it is noted that a run left a checkpoint; raises LineclearError."""
+
+    path: Path
+
+    async def note_kept(self, run_id: str, kinds: frozenset[Kind]) -> None:
+        """Note of which kinds those are that it leaves."""
+
+    async def kept_as(self, run_id: str) -> frozenset[Kind]:
+        """Give what was noted of a run that has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +91,17 @@ class KeptRuns:
         keeper: CheckpointKeeper | None,
         session_id: str,
         *,
+        notes: Notes | None = None,
         adopts: bool = False,
     ) -> None:
         """ADOPTS: a run of another session goes on in that one, instead of being refused."""
         self._sink = sink
         self._keeper = keeper
         self._session_id = session_id
+        self._notes = notes
         self._adopts = adopts
+        self._noted: dict[str, frozenset[Kind]] = {}
+        """What is noted of runs: the kinds of checkpoints that were written here."""
         self._adopted: dict[str, str] = {}
         """The session of each run that began in another one."""
         self._theirs: set[str] = set()
@@ -98,6 +121,26 @@ class KeptRuns:
             _log.warning("No loop checkpoint could be made; the run goes on. %s", said)
             return
         await self._sink.save_checkpoint(checkpoint)
+        if isinstance(self._sink, SessionStoreCheckpointSink):
+            await self._note(run.trace_id, "loop", self._sink.store)
+
+    async def note_boundary(self, run: Run) -> None:
+        """Note that a run was kept at a boundary, so that its file is missed if it is gone."""
+        await self._note(run.trace_id, "execution", self._keeper)
+
+    async def _note(self, run_id: str, kind: Kind, keeper: object) -> None:
+        noted = self._noted.get(run_id, frozenset())
+        if self._notes is None or kind in noted or not isinstance(keeper, _Filed):
+            return
+        if not await asyncio.to_thread(os.path.lexists, keeper.file_of(run_id)):
+            return
+        # One of the other kind that an earlier process left is out of date from now on.
+        self._noted[run_id] = noted | {kind}
+        try:
+            await self._notes.note_kept(run_id, self._noted[run_id])
+        except LineclearError as why:
+            said = visible_line(why.sentence, LONGEST_REASON)
+            _log.warning("That a run left a checkpoint is not noted; the run goes on. %s", said)
 
     async def forget(self, run: Run) -> None:
         """Keep the loop checkpoint of a run no longer that has come to its end.
@@ -119,17 +162,21 @@ class KeptRuns:
         """Tell whether a run's checkpoint stays after its end: another program left it."""
         return run.trace_id in self._theirs
 
-    async def run_ids(self) -> list[str]:
+    async def runs(self) -> list[KeptRun]:
         """Give the runs that are kept, the one kept last first; raises Unreadable."""
         found: list[tuple[int, str]] = []
         if isinstance(self._sink, SessionStoreCheckpointSink):
             found += await self._sink.store.kept_runs()
         if self._keeper is not None:
             found += await self._keeper.kept_runs()
-        return list(dict.fromkeys(run_id for _, run_id in sorted(found, reverse=True)))
+        return latest_first(found)
 
-    async def load(self, run_id: str) -> Kept:
-        """Look what is kept of a run; what cannot be used is told, and never raised."""
+    async def load(self, run_id: str, *, on_purpose: bool = False) -> Kept:
+        """Look what is kept of a run; what cannot be used is told, and never raised.
+
+        What is known to have been kept and is not there any more is told so too. ON_PURPOSE: it is
+        resumed, and its checkpoints are looked for under other names.
+        """
         execution: Taken | None = None
         loop: Taken | None = None
         unread: list[LineclearError] = []
@@ -142,7 +189,34 @@ class KeptRuns:
         except LineclearError as why:
             unread.append(why)
             self._unread.add(run_id)
+        if not unread:
+            lost = await self._lost(run_id, execution, loop, on_purpose=on_purpose)
+            unread += [] if lost is None else [lost]
         return Kept(_furthest(execution, loop), tuple(unread))
+
+    async def _lost(
+        self, run_id: str, execution: Taken | None, loop: Taken | None, *, on_purpose: bool
+    ) -> LineclearError | None:
+        """Say that a checkpoint of a run is not where it was, unless a later one is."""
+        looked: tuple[tuple[Kind, object, Taken | None], ...] = (
+            ("execution", self._keeper, execution),
+            ("loop", getattr(self._sink, "store", None), loop),
+        )
+        try:
+            for _, keeper, taken in looked:
+                if on_purpose and taken is None and isinstance(keeper, _Filed):
+                    await keeper.refuse_misnamed(run_id)
+            if self._notes is None:
+                return None
+            kinds = await self._notes.kept_as(run_id)
+        except LineclearError as why:
+            return why
+        for kind, keeper, taken in looked:
+            # Where both were written the first came further, and stands for the other one.
+            if kind in kinds and isinstance(keeper, _Filed):
+                gone = keeper.file_of(run_id)
+                return None if taken is not None else _gone(run_id, gone, self._notes.path)
+        return None
 
     async def _execution(self, run_id: str) -> Taken | None:
         if self._keeper is None:
@@ -184,6 +258,65 @@ class KeptRuns:
             raise _named(why, run_id, getattr(self._sink, "store", None)) from why
 
 
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """One run of which a checkpoint lies there."""
+
+    run_id: str
+    written_ns: int
+    """Since 1970, by the file system's clock."""
+
+
+def latest_first(found: Iterable[tuple[int, str]]) -> list[KeptRun]:
+    """Put runs in the order in which they left a checkpoint, each once."""
+    latest: dict[str, int] = {}
+    for written, run_id in sorted(found, reverse=True):
+        latest.setdefault(run_id, written)
+    return [KeptRun(run_id, written) for run_id, written in latest.items()]
+
+
+class Claimed(Protocol):
+    """The newest call of a store, with which its run goes on."""
+
+    @property
+    def run_id(self) -> str | None:
+        """Its run, where that has a name."""
+
+    @property
+    def open(self) -> bool:
+        """Whether it has no outcome yet."""
+
+    @property
+    def ended_ns(self) -> int:
+        """When its outcome was written, as for a checkpoint."""
+
+    @property
+    def tool(self) -> str:
+        """What it calls; untrusted text."""
+
+
+def chosen_run(found: Claimed | None, run_id: str | None, kept: Sequence[KeptRun]) -> str | None:
+    """Say which run is meant: RUN_ID, or else the one whose call waits, or that was left last.
+
+    A closed call proves as little as a checkpoint that its run is the last one. None: no run, or
+    one without a name, of the call that was FOUND. Raises ResumeError (`other_run_waits`).
+    """
+    if found is None:
+        return run_id or next((one.run_id for one in kept), None)
+    if found.open:
+        if run_id not in (None, found.run_id):
+            raise ResumeError(
+                f"{visible_line(found.tool, 60)} of another run waits in this store; it has to be"
+                " decided and resumed first.",
+                code="other_run_waits",
+            )
+        return found.run_id
+    if run_id is not None:
+        return run_id
+    latest = next(iter(kept), None)
+    return found.run_id if latest is None or latest.written_ns < found.ended_ns else latest.run_id
+
+
 def _furthest(execution: Taken | None, loop: Taken | None) -> Taken | None:
     if execution is None or loop is None:
         return loop if execution is None else execution
@@ -203,9 +336,21 @@ def _named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
 
 def unread(why: LineclearError) -> LineclearError:
     """Say of a checkpoint that cannot be used what can be done; for who resumes its run."""
-    if not isinstance(why, Unreadable) or why.path is None or why.passing:
+    if not isinstance(why, Unreadable) or isinstance(why, Explained) or why.path is None:
         return why
-    return Unreadable(why.code, f"{why.sentence.rstrip('.')}. {_CURE}", why.path)
+    cure = _AGAIN if why.passing else _CURE
+    return Unreadable(why.code, f"{why.sentence.rstrip('.')}. {cure}", why.path)
+
+
+def _gone(run_id: str, path: Path, store: Path) -> Explained:
+    return Explained(
+        "checkpoint_gone",
+        f"{visible_line(str(path))}, the last checkpoint of run {visible_line(run_id, 60)}, is not"
+        " there any more. Put it back. To go on without it, from what else is kept of the run,"
+        f" remove {visible_line(str(store / RUN_KEPT))} too: calls that were made since may be made"
+        " again.",
+        path,
+    )
 
 
 def log_passed_over(run_id: str, whys: Sequence[LineclearError], so: str) -> None:

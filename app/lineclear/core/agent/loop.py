@@ -118,8 +118,7 @@ class Loop:
 
     async def end(self, run: Run, *, ok: bool = True) -> None:
         """Note that a run has come to its end: nothing of it is resumed any more."""
-        if run.asked or self._kept.stays(run):
-            await self._custody.end_run(run.trace_id)
+        await self._custody.end_run(run.trace_id, ok=ok)
         await self._custody.note_end(run.trace_id, ok=ok)
         await self._kept.forget(run)
 
@@ -141,7 +140,6 @@ class Loop:
         return run.output
 
     async def _take_up(self, run: Run, done: Done) -> None:
-        run.asked = True
         assert run.current is not None
         self._record(run, run.current, run.current.arguments, done)
         await self._boundaries.at(Node.TOOL_RETURN, run)
@@ -247,7 +245,6 @@ class Loop:
         custody = self._custody if tool.asks else NoCustody()
         acceptance: Acceptance = TextAcceptance()
         if tool.asks:
-            run.asked = True
             acceptance = self.acceptance(tool, call.name)
         runner = self.unfenced(run, tool)
         if isinstance(custody, LedgerCustody):

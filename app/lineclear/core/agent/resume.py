@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -14,8 +15,9 @@ from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeError
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.guard import failure_text
-from lineclear.core.agent.kept_runs import unread
+from lineclear.core.agent.kept_runs import KeptRun, chosen_run, latest_first, unread
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
+from lineclear.core.agent.reachable import folder_below, names_of
 from lineclear.core.agent.resume_store import FileResumeStore
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.text import visible_line
@@ -85,7 +87,7 @@ async def resume(
     """
     for folder in await _stores(path):
         # Looked at before the agent's code is run at all; it then takes the lock itself.
-        kept: list[str] = []
+        kept: list[KeptRun] = []
         unlisted: Unreadable | None = None
         try:
             kept = await _kept_runs(folder)
@@ -93,20 +95,23 @@ async def resume(
             unlisted = why
         async with FileResumeStore(folder) as store:
             found = await store.claim()
-            if found is None and kept:
-                ended = await store.ended_run()
-                kept = [run_id for run_id in kept if run_id != ended]
-        if found is not None or kept:
-            run_id = kept[0] if found is None else found.pending.trace_id
-            return await _go_on(folder, factory, turn(folder, run_id), taken_up)
-        if unlisted is not None:
+            if kept:
+                ended = await store.ended_runs()
+                kept = [one for one in kept if one.run_id not in ended]
+        if unlisted is not None and not (found is not None and found.open):
             raise unread(unlisted) from unlisted
+        if found is not None or kept:
+            run_id = chosen_run(found, None, kept)
+            return await _go_on(folder, factory, run_id, turn, taken_up)
     raise _nothing(path)
 
 
 async def kept_runs(folder: Path) -> frozenset[str]:
-    """Give the runs of which a checkpoint lies in a folder; raises ResumeIOError."""
-    return frozenset(await _kept_runs(absolute(folder)))
+    """Give the runs of which a checkpoint lies in a folder; raises Unreadable."""
+    try:
+        return frozenset(one.run_id for one in await _kept_runs(absolute(folder)))
+    except Unreadable as why:
+        raise unread(why) from why
 
 
 async def hand_over(source: Path, folder: Path, run_id: str) -> None:
@@ -135,19 +140,25 @@ async def hand_over(source: Path, folder: Path, run_id: str) -> None:
 async def _go_on(
     folder: Path,
     factory: Callable[[Path], Any],
-    turn: AbstractAsyncContextManager[None],
+    run_id: str | None,
+    turn: Turn,
     taken_up: Callable[[], None] | None,
 ) -> ResumeResult:
     with _told_as_the_agents():
         executor = await _made(folder, factory)
     try:
         # What its agent needs stands by now: only the lock is taken in the turn.
-        async with turn:
+        async with turn(folder, run_id):
             assert isinstance(executor.store, FileResumeStore)
             await executor.store.take_lock()
             executor.store.when_resumed = taken_up
         with _told_as_the_agents():
-            output = await executor.resume()
+            # No other one: the turn is this run's.
+            output = await executor.resume(run_id=run_id)
+    except ResumeError as why:
+        if why.code != "no_run":
+            raise
+        raise _nothing(folder) from why
     finally:
         with _told_as_the_agents():
             await executor.close()
@@ -191,29 +202,34 @@ async def _made(folder: Path, factory: Callable[[Path], Any]) -> AgentExecutor:
     return executor
 
 
-async def _kept_runs(folder: Path) -> list[str]:
+async def _kept_runs(folder: Path) -> list[KeptRun]:
     """Give the runs of which a checkpoint lies in a folder, the one written last first.
 
     One that cannot be read counts too.
     """
     kept = [*await FileSessionStore(folder).kept_runs()]
-    kept += await FileCheckpointHandler(folder).kept_runs()
-    return list(dict.fromkeys(run_id for _, run_id in sorted(kept, reverse=True)))
+    return latest_first(kept + await FileCheckpointHandler(folder).kept_runs())
+
+
+def _asks(path: Path) -> bool:
+    """Tell whether a ledger or a call stands in a folder, or what has the name of one."""
+    return any(os.path.lexists(path / name) for name in (APPROVALS, PENDING))
 
 
 async def _stores(path: Path) -> list[Path]:
     path = absolute(path)
-    if (path / APPROVALS).exists() or (path / PENDING).exists():
-        return [path]
     try:
+        if _asks(path):
+            return [path]
+        if folder_below(path) is None:
+            return []
         if await _kept_runs(path):
             return [path]
+        names = [name for name in names_of(path) if LANE_NAME.fullmatch(name)]
+        lanes = [folder_below(path, name) for name in sorted(names, key=int)]
     except Unreadable as why:
         raise unread(why) from why
-    if not path.is_dir():
-        return []
-    lanes = [lane for lane in path.iterdir() if lane.is_dir() and LANE_NAME.fullmatch(lane.name)]
-    return sorted(lanes, key=lambda lane: int(lane.name))
+    return [lane for lane in lanes if lane is not None]
 
 
 def _nothing(path: Path) -> NothingPending:

@@ -4,38 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Protocol, Self, TypeVar, runtime_checkable
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
+from lineclear.core.agent import run_marks
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.passage import Acceptance, Passage
 from lineclear.core.agent.pending_file import SET_ASIDE, foreign_pending, io_error, newest_call
+from lineclear.core.agent.reachable import written_ns
 from lineclear.core.agent.run import call_of_pending, pending_in
 from lineclear.core.agent.waiting import WaitingRoom
-from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import PendingApproval
-from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import NotConfirmed, Unreadable
 from lineclear.core.ledger import run_notes
 from lineclear.core.ledger.ask import Call, open_request
-from lineclear.core.ledger.commit import replace
-from lineclear.core.ledger.folders import file_mode
 from lineclear.core.ledger.going_lock import enter_going_on
-from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO
+from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO, record_name
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.presence import FOLDER as WATCHED
 from lineclear.core.ledger.records import (
     EXECUTOR,
     RequestBlock,
     Revoked,
-    format_instant,
-    new_nonce,
 )
 from lineclear.core.ledger.run_notes import RunNote
 from lineclear.core.ledger.sharing import inherited_group
@@ -44,11 +38,6 @@ from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.places import absolute, default_source
 
 _T = TypeVar("_T")
-
-RUN_END: Final = "run-end.json"
-"""Names the last call of a run that came to its end, so that nobody resumes it."""
-RUN_BEGUN: Final = "run-begun.json"
-"""Names the calls of a round that began without a request of their own, by ordinal."""
 
 
 @runtime_checkable
@@ -144,26 +133,44 @@ class FileResumeStore:
 
         Raises StoreHeld, NotConfirmed, ResumeError.
         """
-        await self._run(lambda: self._note_begun(run_id, calls))
+        await self._run(lambda: run_marks.note_begun(self._opened(), run_id, calls))
 
     async def begun_calls(self, run_id: str) -> set[int]:
         """Give what was noted so of a run; raises ResumeError."""
-        return await self._run(lambda: self._begun_calls(run_id))
+        return await self._run(lambda: run_marks.begun_calls(self.path, run_id))
+
+    async def last_noted(self, run_id: str) -> int:
+        """Give the highest ordinal that was ever noted so of a run; raises ResumeError."""
+        return await self._run(lambda: run_marks.last_noted(self.path, run_id))
 
     async def last_begun(self, run_id: str) -> int:
         """Give the highest ordinal of a run's calls that were asked for or noted; 0: there is none.
 
-        Raises ResumeError.
+        Raises StoreHeld, ResumeError.
         """
-        return await self._run(lambda: self._last_begun(run_id))
+        return await self._run(lambda: run_marks.last_begun(self._opened(), run_id))
 
-    async def end_run(self, run_id: str | None = None) -> None:
+    async def note_kept(self, run_id: str, kinds: frozenset[run_marks.Kind]) -> None:
+        """Note of which kinds the checkpoints are that a run leaves; durable on return.
+
+        Raises StoreHeld, NotConfirmed, ResumeError.
+        """
+        await self._run(lambda: run_marks.note_kept(self._opened(), run_id, kinds))
+
+    async def kept_as(self, run_id: str) -> frozenset[run_marks.Kind]:
+        """Give what was noted so of a run that has not ended here since; raises ResumeError."""
+        return await self._run(lambda: self._kept_as(run_id))
+
+    async def end_run(self, run_id: str | None = None, *, ok: bool = True) -> None:
         """Note that the run came to its end: nothing of it is resumed any more."""
-        await self._run(lambda: self._end_run(run_id))
+        await self._run(lambda: self._end_run(run_id, ok=ok))
 
-    async def ended_run(self) -> str | None:
-        """Give the id of the run that came to its end last, where it is known."""
-        return await self._run(self._ended_run)
+    async def ended_runs(self) -> frozenset[str]:
+        """Give the runs that are known to have ended here, also by an error of theirs.
+
+        Raises ResumeError, and Unreadable where the notes cannot be read.
+        """
+        return await self._run(self._ended_runs)
 
     async def note_resumed(self, run_id: str) -> None:
         """Note that a run goes on here, for whoever holds a copy of it.
@@ -284,7 +291,7 @@ class FileResumeStore:
         if foreign_pending(self.path) is not None:
             for name in (PENDING, SET_ASIDE):
                 (self.path / name).unlink(missing_ok=True)
-        if self._store is None and not (self.path / APPROVALS).exists():
+        if self._store is None and not os.path.lexists(self.path / APPROVALS):
             return
         store = self._opened()
         shown = self._open_request(store)
@@ -295,7 +302,7 @@ class FileResumeStore:
 
     def _claim(self) -> Resumable | None:
         foreign = foreign_pending(self.path)
-        if foreign is None and self._store is None and not (self.path / APPROVALS).exists():
+        if foreign is None and self._store is None and not os.path.lexists(self.path / APPROVALS):
             return None
         self._take_lock()
         if foreign is not None:
@@ -321,7 +328,12 @@ class FileResumeStore:
         call = call_of_pending(pending, shown.block.agent, shown.block)
         passage = Passage(store, call)
         passage.adopt(shown)
-        return Resumable(pending, passage, shown.block, open=records.outcome is None)
+        if records.outcome is None:
+            return Resumable(pending, passage, shown.block)
+        ended = written_ns(
+            store.path / APPROVALS / record_name("outcome", seq=records.seq, aid=records.aid)
+        )
+        return Resumable(pending, passage, shown.block, open=False, ended_ns=ended or 0)
 
     def _adopt_foreign(self, foreign: PendingApproval) -> Resumable:
         """Make another program's checkpoint a request of ours; a kill leaves one of the two."""
@@ -344,25 +356,7 @@ class FileResumeStore:
         taken_back = isinstance(records.start, Revoked) and not records.given_up
         if records.outcome.outcome == "withdrawn" and not taken_back:
             return False
-        return self._read_end().get("aid") != records.aid
-
-    def _ended_run(self) -> str | None:
-        run_id = self._read_end().get("run_id")
-        return run_id if isinstance(run_id, str) else None
-
-    def _read_end(self) -> dict[str, Json]:
-        return self._read_note(RUN_END)
-
-    def _read_note(self, name: str) -> dict[str, Json]:
-        path = self.path / name
-        try:
-            return jsontext.parse(read_file(os.fspath(path)).raw)
-        except Unreadable as why:
-            if why.code == "absent":
-                return {}
-            raise ResumeSerializeError(
-                f"resume store serialization error: parse {path}: {why.sentence}"
-            ) from why
+        return run_marks.ended_call(self.path) != records.aid
 
     def _note_resumed(self, run_id: str) -> None:
         store = self._opened()
@@ -374,50 +368,38 @@ class FileResumeStore:
             self.when_resumed()
 
     def _end_of(self, run_id: str) -> RunNote | None:
-        notes = run_notes.run_notes(self._opened())
-        return next((one for one in notes if one.run_id == run_id and one.ended_at), None)
+        note = next((one for one in self._notes() if one.run_id == run_id), None)
+        if note is not None:
+            return note if note.ended_at else None
+        end = run_marks.last_end(self.path)
+        if end is None or end.run_id != run_id:
+            return None
+        return RunNote(run_id=run_id, ended_at=end.ended_at, outcome=end.outcome)
 
-    def _note_begun(self, run_id: str, calls: Collection[int]) -> None:
-        note: dict[str, Json] = {"v": 1, "nonce": new_nonce(), "run_id": run_id}
-        note["calls"] = sorted(calls)
-        fd = self._opened().root_fd
-        replace(fd, RUN_BEGUN, jsontext.compact(note), mode=file_mode(fd))
+    def _ended_runs(self) -> frozenset[str]:
+        notes = self._notes()
+        ended = {one.run_id for one in notes if one.ended_at}
+        end = run_marks.last_end(self.path)
+        if end is not None and all(one.run_id != end.run_id for one in notes):
+            ended.add(end.run_id)
+        return frozenset(ended)
 
-    def _begun_calls(self, run_id: str) -> set[int]:
-        noted = self._read_note(RUN_BEGUN)
-        calls = noted.get("calls")
-        if noted.get("run_id") != run_id or not isinstance(calls, list):
-            return set()
-        return {call for call in calls if type(call) is int}
-
-    def _last_begun(self, run_id: str) -> int:
-        ordinals = self._begun_calls(run_id)
+    def _notes(self) -> Sequence[RunNote]:
+        """Give the notes of a store that is there; none is made for them."""
         if self._store is not None:
-            for seq, aid in self._store.calls():
-                shown = None if seq is None else self._store.records(seq, aid).request
-                block = None if shown is None else shown.block
-                asked_by, _, ordinal = ("" if block is None else block.key or "").rpartition(":")
-                if asked_by == run_id and ordinal.isdecimal():
-                    ordinals.add(int(ordinal))
-        return max(ordinals, default=0)
+            return run_notes.run_notes(self._store)
+        if not os.path.lexists(self.path / APPROVALS):
+            return ()
+        with Store.open(self.path) as store:
+            return run_notes.run_notes(store) if store.native else ()
 
-    def _end_run(self, run_id: str | None) -> None:
-        if self._store is None:
-            return
-        records = newest_call(self._store)
-        if records is None and run_id is None:
-            return
-        end: dict[str, Json] = {
-            "v": 1,
-            "nonce": new_nonce(),
-            "ended_at": format_instant(datetime.now(UTC)),
-        }
-        if records is not None:
-            end |= {"seq": records.seq, "aid": records.aid}
-        if run_id is not None:
-            end["run_id"] = run_id
-        fd = self._store.root_fd
-        replace(fd, RUN_END, jsontext.compact(end), mode=file_mode(fd))
+    def _kept_as(self, run_id: str) -> frozenset[run_marks.Kind]:
+        kinds = run_marks.kept_as(self.path, run_id)
+        return kinds if kinds and self._end_of(run_id) is None else frozenset()
+
+    def _end_run(self, run_id: str | None, *, ok: bool) -> None:
+        if self._store is not None:
+            run_marks.note_end(self._store, run_id, ok=ok)
 
     def _open_request(self, store: Store) -> Shown | None:
         try:
@@ -449,3 +431,15 @@ class Resumable:
     block: RequestBlock | None
     open: bool = True
     """Whether it has no outcome yet."""
+    ended_ns: int = 0
+    """When its outcome was written, in nanoseconds since 1970 by the file system's clock."""
+
+    @property
+    def run_id(self) -> str | None:
+        """Its run, where that has a name."""
+        return self.pending.trace_id
+
+    @property
+    def tool(self) -> str:
+        """What it calls; untrusted text."""
+        return self.pending.tool_name

@@ -112,8 +112,6 @@ class Run:
     """Calls that were ever asked for; with the trace id it names each one."""
     remaining: list[Action] = field(default_factory=list)
     """Actions of this round that are still to be done."""
-    asked: bool = False
-    """Whether this run has published a request."""
     marks: list[StepMark] = field(default_factory=list)
     """One for each step."""
     taken: set[str] = field(default_factory=set)
@@ -163,6 +161,7 @@ class Run:
 
     def learn_from(self, kept: Run) -> None:
         """Take over what an earlier checkpoint of this run tells and its request does not."""
+        self.fenced = max(self.fenced, kept.fenced)
         self.guards, self.reports = kept.guards, kept.reports
         self.marks[: len(kept.marks)] = kept.marks[: len(self.marks)]
         self.took = kept.took

@@ -37,6 +37,7 @@ def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
         convergence=run.guards.state if guards else None,
         begun=sorted(run.begun) if begun else None,
+        fenced=run.fenced,
     ).document()
 
 
@@ -72,6 +73,7 @@ def run_from(
         run.usage = Tokens(**{name: getattr(block.usage, name) for name in Tokens.model_fields})
         run.guards = Convergence(block.convergence)
         run.begun = set(block.begun or ())
+        run.fenced = block.fenced
     return run
 
 

@@ -14,7 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
@@ -73,9 +75,14 @@ class FileSessionStore:
     async def kept_runs(self) -> list[tuple[int, str]]:
         """Give (nanoseconds since 1970 of the last save, run id) of each run with a current file.
 
-        Raises ResumeIOError.
+        One under a name that is not its run's own counts too. Raises Unreadable where the folder
+        cannot be looked at.
         """
         return await asyncio.to_thread(self._kept_runs)
+
+    async def refuse_misnamed(self, run_id: str) -> None:
+        """Raise Unreadable (`key_mismatch`) where a run's file has a name that is not its own."""
+        await asyncio.to_thread(self._refuse_misnamed, run_id)
 
     def file_of(self, run_id: str) -> Path:
         """Give the current file of a run, whether or not it is there."""
@@ -120,7 +127,12 @@ class FileSessionStore:
     def _load(self, run_id: str) -> LoopCheckpoint | None:
         if not _nameable(run_id):
             return None
-        for path in (self.file_of(run_id), self._legacy_file(run_id)):
+        for parts, path in (
+            (a3s.FOLDER, self.file_of(run_id)),
+            (a3s.LEGACY_FOLDER, self._legacy_file(run_id)),
+        ):
+            if folder_below(self.path, *parts) is None:
+                continue
             try:
                 raw = read_file(str(path), max_bytes=a3s.MAX_BYTES).raw
             except Unreadable as why:
@@ -158,23 +170,29 @@ class FileSessionStore:
                 close_folder(fd)
 
     def _kept_runs(self) -> list[tuple[int, str]]:
-        folder = self.path.joinpath(*a3s.FOLDER)
-        found: list[tuple[int, str]] = []
-        try:
-            names = os.listdir(folder)
-        except (FileNotFoundError, NotADirectoryError):
+        folder = folder_below(self.path, *a3s.FOLDER)
+        if folder is None:
             return []
-        except OSError as why:
-            raise self._failed(folder, "listed", why) from why
+        found: list[tuple[int, str]] = []
+        names = frozenset(names_of(folder))
         for name in names:
             run_id = a3s.run_id_of(name)
-            if run_id is None:
+            written = written_ns(folder / name)
+            if written is None:
                 continue
-            try:
-                found.append(((folder / name).lstat().st_mtime_ns, run_id))
-            except FileNotFoundError:
+            if run_id is not None:
+                found.append((written, run_id))
                 continue
+            # Under another name it is of no use, but its run did leave one.
+            run_id = misnamed.run_in(folder / name, _decodes)
+            if run_id is not None and a3s.file_name(run_id) not in names:
+                found.append((written, run_id))
         return found
+
+    def _refuse_misnamed(self, run_id: str) -> None:
+        folder = folder_below(self.path, *a3s.FOLDER) if _nameable(run_id) else None
+        if folder is not None:
+            misnamed.refuse(folder, names_of(folder), run_id, a3s.file_name(run_id), _decodes)
 
     def _is_of(self, path: Path, run_id: str) -> bool:
         """Tell whether a file of a name that several runs share is this run's."""
@@ -213,6 +231,13 @@ class FileSessionStore:
 def _nameable(run_id: str) -> bool:
     """Tell whether a file can hold a run of this id, and be named for it."""
     return jsontext.storable(run_id) == run_id
+
+
+def _decodes(raw: bytes) -> str | None:
+    try:
+        return LoopCheckpoint.decode(raw).run_id
+    except Unreadable:
+        return None
 
 
 def _decoded(raw: bytes, run_id: str) -> LoopCheckpoint:

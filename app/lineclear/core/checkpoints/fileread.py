@@ -15,6 +15,7 @@ from typing import Final
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.private_groups import others_may_write
+from lineclear.core.sentences import worded
 
 if sys.platform == "win32":
     from lineclear.core.checkpoints._windows import open_shared
@@ -30,6 +31,8 @@ _FLAGS: Final = (
 _LINK_ERRORS: Final = frozenset(
     {errno.ELOOP, errno.EMLINK, *([errno.EFTYPE] if hasattr(errno, "EFTYPE") else [])}
 )
+_NO_OPENING: Final = frozenset({errno.ENXIO, errno.EOPNOTSUPP})
+"""What a socket answers who opens it; Linux the first, others the second."""
 _IN_USE: Final = (32, 33)
 """Windows: a sharing or lock violation, which passes; as an errno it is a missing permission."""
 _CHUNK: Final = 1 << 20
@@ -88,7 +91,11 @@ def read_file(
         after = os.fstat(descriptor)
     except OSError as why:
         raise Unreadable(
-            "open_failed", f"{_shown(name)} cannot be read: {why.strerror or why}.", name
+            "open_failed",
+            worded(
+                "{name} cannot be read: {why}.", name=_shown(name), why=why.strerror or str(why)
+            ),
+            name,
         ) from why
     finally:
         # Nothing was written through it.
@@ -102,7 +109,10 @@ def read_file(
     if not same:
         raise Unreadable(
             "changed_while_read",
-            f"{_shown(name)} changed while it was read; it is read again at the next look.",
+            worded(
+                "{name} changed while it was read; it is read again at the next look.",
+                name=_shown(name),
+            ),
             name,
         )
     return FileBytes(
@@ -123,23 +133,31 @@ def _open(name: str, dir_fd: int | None) -> int:
     try:
         return _descriptor(name, dir_fd)
     except FileNotFoundError as why:
-        raise Unreadable("absent", f"{_shown(name)} is not there.", name) from why
+        raise Unreadable("absent", worded("{name} is not there.", name=_shown(name)), name) from why
     except PermissionError as why:
         if getattr(why, "winerror", None) in _IN_USE:
             raise Unreadable(
-                "open_failed", f"{_shown(name)} is in use; it is read again at the next look.", name
+                "open_failed",
+                worded("{name} is in use; it is read again at the next look.", name=_shown(name)),
+                name,
             ) from why
         raise Unreadable(
             "no_permission",
-            f"{_shown(name)} may not be read by this user; its owner can grant it.",
+            worded(
+                "{name} may not be read by this user; its owner can grant it.", name=_shown(name)
+            ),
             name,
         ) from why
     except (OSError, ValueError) as why:
         if isinstance(why, OSError) and why.errno in _LINK_ERRORS:
             raise _link(name) from why
+        if isinstance(why, OSError) and why.errno in _NO_OPENING:
+            raise _irregular(name, worded("a device, pipe or socket")) from why
         detail = why.strerror if isinstance(why, OSError) and why.strerror else str(why)
         raise Unreadable(
-            "open_failed", f"{_shown(name)} cannot be opened: {detail}.", name
+            "open_failed",
+            worded("{name} cannot be opened: {detail}.", name=_shown(name), detail=detail),
+            name,
         ) from why
 
 
@@ -163,14 +181,22 @@ def _check_kind(
     if owners is not None and status.st_uid not in owners:
         raise Unreadable(
             "owner",
-            f"{_shown(name)} belongs to user {status.st_uid}, who may not write it.",
+            worded(
+                "{name} belongs to user {uid}, who may not write it.",
+                name=_shown(name),
+                uid=status.st_uid,
+            ),
             name,
         )
     # 0 links: replaced since the open, which still gives one whole old version.
     if single_link and status.st_nlink > 1:
         raise Unreadable(
             "hard_linked",
-            f"{_shown(name)} has {status.st_nlink} names and could be changed through another one.",
+            worded(
+                "{name} has {names} names and could be changed through another one.",
+                name=_shown(name),
+                names=status.st_nlink,
+            ),
             name,
         )
     if status.st_size > max_bytes:
@@ -181,8 +207,12 @@ def _refuse_unsafe(name: str, status: os.stat_result) -> None:
     if others_may_write(status):
         raise Unreadable(
             "writable_by_others",
-            f"{_shown(name)} can be changed by other users (mode {status.st_mode & 0o7777:04o});"
-            " take that right away with chmod go-w.",
+            worded(
+                "{name} can be changed by other users (mode {mode:04o}); take that"
+                " right away with chmod go-w.",
+                name=_shown(name),
+                mode=status.st_mode & 0o7777,
+            ),
             name,
         )
 
@@ -191,8 +221,12 @@ def _refuse_irregular(name: str, status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise _link(name)
     if not stat.S_ISREG(status.st_mode):
-        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a device, pipe or socket"
-        raise Unreadable("not_regular", f"{_shown(name)} is {kind}, not a file.", name)
+        kind = (
+            worded("a folder")
+            if stat.S_ISDIR(status.st_mode)
+            else worded("a device, pipe or socket")
+        )
+        raise _irregular(name, kind)
 
 
 def _read_all(name: str, descriptor: int, size: int, max_bytes: int) -> bytes:
@@ -219,11 +253,25 @@ def _shown(name: str) -> str:
 
 def _link(name: str) -> Unreadable:
     return Unreadable(
-        "symlink", f"{_shown(name)} is a symbolic link, which is never followed.", name
+        "symlink",
+        worded("{name} is a symbolic link, which is never followed.", name=_shown(name)),
+        name,
+    )
+
+
+def _irregular(name: str, kind: str) -> Unreadable:
+    return Unreadable(
+        "not_regular", worded("{name} is {kind}, not a file.", name=_shown(name), kind=kind), name
     )
 
 
 def _too_large(name: str, max_bytes: int) -> Unreadable:
     return Unreadable(
-        "too_large", f"{_shown(name)} is larger than the {max_bytes >> 20} MiB that are read.", name
+        "too_large",
+        worded(
+            "{name} is larger than the {most} MiB that are read.",
+            name=_shown(name),
+            most=max_bytes >> 20,
+        ),
+        name,
     )

@@ -59,6 +59,8 @@ class RunBlock(Record):
     """The guards, where the system itself has none."""
     begun: Omitted[list[Count] | None] = None
     """Calls of the round, by ordinal, whose tools began; absent where that is not kept."""
+    fenced: Omitted[Count] = 0
+    """Up to this ordinal an earlier process had come, of which no checkpoint was left."""
 
 
 def read_block(document: Json) -> RunBlock | None:

@@ -1,0 +1,116 @@
+"""Whether a folder in which checkpoints are kept can be looked at: that it cannot is no absence.
+
+A disk that is not mounted leaves a link that leads nowhere. Who took that for an empty folder would
+make the calls of its runs again.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import oserrors
+
+
+class Explained(Unreadable):
+    """What cannot be looked at, in a sentence that says already what to do."""
+
+
+def folder_below(root: Path, *parts: str) -> Path | None:
+    """Find a folder in ROOT, through real folders only; None: one of them is not there.
+
+    Raises Explained: symlink, not_a_folder, no_permission, open_failed.
+    """
+    path = root
+    for part in ("", *parts):
+        path = path / part
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            _refuse_dangling(path)
+            return None
+        except NotADirectoryError:
+            # One above ROOT: those below it were looked at.
+            raise _no_folder(_first_file(path)) from None
+        except OSError as why:
+            raise _unlooked(path, why) from why
+        if stat.S_ISLNK(mode):
+            raise _link(path)
+        if not stat.S_ISDIR(mode):
+            raise _no_folder(path)
+    return path
+
+
+def names_of(folder: Path) -> list[str]:
+    """List a folder, [] where it is gone meanwhile; raises Explained."""
+    try:
+        return os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    except OSError as why:
+        raise _unlooked(folder, why) from why
+
+
+def written_ns(path: Path) -> int | None:
+    """Give when a file was written last, None where it is not there; raises Explained."""
+    try:
+        return path.lstat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+    except OSError as why:
+        raise _unlooked(path, why) from why
+
+
+def _refuse_dangling(path: Path) -> None:
+    """Raise Explained where a name is missing only since a link above it leads nowhere."""
+    for above in path.parents:
+        if os.path.lexists(above):
+            if not above.exists():
+                raise _link(above)
+            return
+
+
+def _first_file(path: Path) -> Path:
+    return next((one for one in path.parents if one.exists() and not one.is_dir()), path)
+
+
+def _link(path: Path) -> Explained:
+    leads = "" if path.exists() else " and leads nowhere now"
+    return Explained(
+        "symlink",
+        f"{_shown(path)} is a symbolic link, which is never followed{leads}; put the folder itself"
+        " in its place and try again.",
+        path,
+    )
+
+
+def _no_folder(path: Path) -> Explained:
+    return Explained(
+        "not_a_folder",
+        f"{_shown(path)} is not a folder; look what it is, put the folder back in its place and try"
+        " again.",
+        path,
+    )
+
+
+def _unlooked(path: Path, why: OSError) -> Explained:
+    if isinstance(why, PermissionError):
+        return Explained(
+            "no_permission",
+            f"{_shown(path)} may not be looked at by this user; have its owner grant it and try"
+            " again.",
+            path,
+        )
+    return Explained(
+        "open_failed",
+        f"{_shown(path)} cannot be looked at: {oserrors.reason(why)}; {oserrors.cure(why)} and try"
+        " again.",
+        path,
+    )
+
+
+def _shown(path: Path) -> str:
+    return visible_line(str(path))
