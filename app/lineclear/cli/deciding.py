@@ -13,6 +13,7 @@ from lineclear.cli.selection import detail_of, rows_of
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
+from lineclear.core.checkpoints.parsed import held
 from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox import answers, deciding, settling
@@ -40,6 +41,13 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
     elif options.command == "answer":
         arguments = _answer_of(options)
     _check_words(options)
+    # Its bytes are read, and compared, at each look; they are parsed once.
+    with held():
+        _give(options, terminal, arguments)
+    return Exit.DONE
+
+
+def _give(options: argparse.Namespace, terminal: Terminal, arguments: Json) -> None:
     settings, detail = detail_of(options)
     match options.command:
         case "take-back":
@@ -53,7 +61,6 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
             _resolve(options, terminal, settings, detail)
         case _:
             _decide(options, terminal, settings, detail, arguments)
-    return Exit.DONE
 
 
 def _what_follows(row: Row, others: int) -> str:

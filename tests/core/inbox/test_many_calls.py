@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from lineclear.cli.main import main
 from lineclear.core.inbox.deciding import Origin, decide
 from lineclear.core.inbox.scan import read_detail, scan_once
 from lineclear.core.inbox.settings import Settings, SourceSetting
@@ -74,6 +75,17 @@ def test_a_file_is_parsed_once_per_look_however_many_of_its_calls_are_decided(tm
     for number in range(6):
         decide_one(tmp_path / "agents", number)
     assert steps(lambda: scan_once(settings, settings.sources), of="read_checkpoint") == 1
+
+
+def test_a_decision_at_the_command_line_parses_its_checkpoint_once(tmp_path, capsys):
+    source = tmp_path / "agents"
+    assert left(source, 400).stat().st_size > 128 << 10
+    settings = settings_of(source)
+    for number, word in enumerate((["approve"], ["deny", "--reason", "no"])):
+        row = scan_once(settings, settings.sources)[number]
+        argv = [word[0], row.id, *word[1:], "--source", str(source)]
+        assert steps(partial(main, argv), of="pending_calls") == 1
+        assert row.id[:8] in capsys.readouterr().out
 
 
 def test_a_decision_costs_no_more_per_call_where_there_are_more(tmp_path):

@@ -156,7 +156,7 @@ class Head:
     iteration: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Checkpoint:
     """One checkpoint file, read whole and normalised; built only from `raw`."""
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import a3s, jsontext, lc_agents, starweaver
 from lineclear.core.checkpoints.model import Checkpoint, Counters, Format, Head, Position
+from lineclear.core.checkpoints.parsed import parsed
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
@@ -43,13 +44,17 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
 
 
 def _read(raw: bytes, name: str | None) -> Checkpoint:
+    checkpoint = parsed(raw, _parse)
+    if name is not None:
+        _refuse_misplaced(FORMATS[checkpoint.system], name, checkpoint)
+    return checkpoint
+
+
+def _parse(raw: bytes) -> Checkpoint:
     document = jsontext.parse(raw)
     for system in FORMATS.values():
         if system.looks_like(document):
-            checkpoint = system.read(raw, document)
-            if name is not None:
-                _refuse_misplaced(system, name, checkpoint)
-            return checkpoint
+            return system.read(raw, document)
     raise Unreadable(
         "unknown_system",
         worded("It is a JSON object, but of no agent system that Lineclear knows."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.fit import misfit, out_of_time
 from lineclear.core.ledger.foreign import foreign_aid
-from lineclear.core.ledger.layout import APPROVALS, results_name
+from lineclear.core.ledger.layout import APPROVALS, RecordKind, results_name
 from lineclear.core.ledger.records import Decision, Launch, Revoked
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.sentences import worded
@@ -40,19 +41,24 @@ def takes_together(shown: Shown) -> bool:
     return shown.call is not None and FORMATS[shown.checkpoint.system].together
 
 
-def siblings(shown: Shown) -> tuple[Shown, ...]:
-    """Give all calls of the checkpoint file that was SHOWN, itself among them."""
+def siblings(shown: Shown) -> Iterator[Shown]:
+    """Give all calls of the checkpoint file that was SHOWN, itself among them.
+
+    One by one: of thousands the first few may tell.
+    """
     file = shown.file
     if file is None:
-        return (shown,)
-    return tuple(
-        replace(
-            shown,
-            aid=attempt_aid(foreign_aid(file, call.item), shown.attempt),
-            item=call.item,
-        )
-        for call in shown.checkpoint.calls
-    )
+        yield shown
+        return
+    for call in shown.checkpoint.calls:
+        aid = attempt_aid(foreign_aid(file, call.item), shown.attempt)
+        yield replace(shown, aid=aid, item=call.item)
+
+
+def _recorded(store: Store, shown: Shown, kind: RecordKind) -> Iterator[Shown]:
+    """Give those of which a record of this kind may stand: one listing tells, not a look each."""
+    named = {name.aid for _, name in store.names() if name.kind == kind}
+    return (call for call in siblings(shown) if call.aid in named) if named else iter(())
 
 
 def launches_before(store: Store, shown: Shown) -> list[Launch]:
@@ -80,14 +86,15 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
     (`damaged`: other results stand there), NotConfirmed, what `Format.results` raises, and
     Unreadable where a look failed for a moment.
     """
-    calls = siblings(shown)
+    calls: list[Shown] = []
     if shown.file is None or store.ledger_fd is None:
         return None
     decided: dict[str, Any] = {}
     now = read_now()
     late = False
     name = results_name(shown.sha256, shown.attempt)
-    for call in calls:
+    for call in siblings(shown):
+        calls.append(call)
         decision = _decision(store, call)
         if decision is None:
             if _taken_back(store, call):
@@ -120,14 +127,14 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
             # Since it was looked at: who took it back may have looked for the results before.
             store.remove_results(name)
             return None
-    return Handover(path, calls)
+    return Handover(path, tuple(calls))
 
 
 def decided_beside(store: Store, shown: Shown) -> int:
     """Count the other calls of a checkpoint whose decisions count only together with this one's."""
     if not takes_together(shown) or store.ledger_fd is None:
         return 0
-    others = (call for call in siblings(shown) if call.aid != shown.aid)
+    others = (one for one in _recorded(store, shown, "decision") if one.aid != shown.aid)
     return sum(_decision(store, call) is not None for call in others)
 
 
@@ -135,7 +142,7 @@ def is_asked_anew(store: Store, shown: Shown) -> bool:
     """Tell whether a call counts only together with others of which one was taken back."""
     if not takes_together(shown) or store.ledger_fd is None:
         return False
-    return any(_taken_back(store, call) for call in siblings(shown))
+    return any(_taken_back(store, call) for call in _recorded(store, shown, "start"))
 
 
 def void_results(store: Store, shown: Shown) -> None:
