@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from itertools import accumulate
 from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
+from lineclear.core.checkpoints import long_json
 from lineclear.core.checkpoints.json_faults import fault_in
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
@@ -38,9 +38,8 @@ SAFE_INT: Final = 2**53 - 1
 """Largest integer that a program using binary64 for all numbers still reads exactly."""
 
 _BOM: Final = b"\xef\xbb\xbf"
-_NOT_STRUCTURE: Final = bytes(set(range(256)) - set(b'[]{}"'))
-_AT_ONCE: Final = 1 << 18
-_STEP: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_LONG: Final = 1 << 20
+"""Bytes above which a document is read in steps."""
 _ODD_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _SOUND_ESCAPE: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
@@ -204,16 +203,23 @@ def _parse_any(raw: bytes, max_depth: int) -> Json:
         )
     if raw.startswith(_BOM):
         raise Unreadable("bom", worded("It begins with a byte order mark, which JSON forbids."))
-    try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError as why:
+    odd = long_json.first_not_utf8(raw)
+    if odd is not None:
         raise Unreadable(
             "not_utf8",
-            worded("It is not UTF-8 text: byte {start} does not belong there.", start=why.start),
-        ) from why
-    _refuse_deep(raw, max_depth)
+            worded("It is not UTF-8 text: byte {start} does not belong there.", start=odd),
+        )
+    if long_json.nests_deeper(raw, max_depth):
+        told = worded(
+            "It nests deeper than {levels} levels: the agent itself may not load it back.",
+            levels=max_depth,
+        )
+        raise Unreadable("too_deep", told)
     try:
-        value = DECODER.decode(text)
+        if len(raw) > _LONG:
+            value = long_json.decode(raw, DECODER)
+        else:
+            value = DECODER.decode(raw.decode("utf-8"))
     except json.JSONDecodeError as why:
         raise Unreadable(
             "not_json",
@@ -228,28 +234,10 @@ def _parse_any(raw: bytes, max_depth: int) -> Json:
         raise Unreadable(
             "not_json", worded("It cannot be parsed: {why}.", why=visible_line(str(why), 80))
         ) from why
-    if _ODD_ESCAPE.search(raw):
-        refuse_odd_escapes(raw)
+    place = long_json.odd_escape(raw)
+    if place is not None:
+        refuse_odd_escapes(raw[place : place + long_json.WINDOW])
     return value
-
-
-def _refuse_deep(raw: bytes, max_depth: int) -> None:
-    if raw.count(b"{") + raw.count(b"[") <= max_depth:
-        return
-    # In short calls, unlike one pattern for it all: while one runs, no other thread does.
-    unescaped = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    brackets = b"".join(unescaped.translate(None, _NOT_STRUCTURE).split(b'"')[::2])
-    level = 0
-    for start in range(0, len(brackets), _AT_ONCE):
-        steps = map(_STEP.__getitem__, brackets[start : start + _AT_ONCE])
-        depths = list(accumulate(steps, initial=level))
-        if max(depths) > max_depth:
-            told = worded(
-                "It nests deeper than {levels} levels: the agent itself may not load it back.",
-                levels=max_depth,
-            )
-            raise Unreadable("too_deep", told)
-        level = depths[-1]
 
 
 def refuse_odd_escapes(raw: bytes) -> None:
