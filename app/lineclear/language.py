@@ -108,7 +108,8 @@ def translated(text: str) -> str:
     }
     wording = ngettext(text.wording, text.many, text.number) if text.many else _(text.wording)
     try:
-        return wording.format(**values)
+        said = wording.format(**values)
     except (LookupError, ValueError, TypeError, AttributeError):
         # A translation with a wrong field must not take away what happened.
         return str(text)
+    return said if text.ends else said.rstrip(".\u3002")

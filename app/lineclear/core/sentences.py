@@ -15,7 +15,7 @@ from typing import Any, Self
 class Sentence(str):
     """A text in English, or a part of one, with its wording and the values that went into it."""
 
-    __slots__ = ("many", "number", "values", "wording")
+    __slots__ = ("ends", "many", "number", "values", "wording")
 
     wording: str
     """What a catalogue knows it by: English, with `{fields}`; of a plural, the form for one."""
@@ -25,18 +25,45 @@ class Sentence(str):
     """How many; it is the field `n`."""
     values: Mapping[str, Any]
     """By the names of the fields; one may be a `Sentence` itself."""
+    ends: bool
+    """Whether it is told with the full stop that its wording has."""
 
     def __new__(
-        cls, english: str, wording: str, values: Mapping[str, Any], many: str = "", number: int = 1
+        cls,
+        english: str,
+        wording: str,
+        values: Mapping[str, Any],
+        many: str = "",
+        number: int = 1,
+        *,
+        ends: bool = True,
     ) -> Self:
         """Take the ENGLISH text, and what it was made of."""
         made = super().__new__(cls, english)
         made.wording, made.values, made.many, made.number = wording, values, many, number
+        made.ends = ends
         return made
 
-    def __reduce__(self) -> tuple[type[Sentence], tuple[str, str, Mapping[str, Any], str, int]]:
-        """Copied whole."""
-        return Sentence, (str(self), self.wording, self.values, self.many, self.number)
+    def __copy__(self) -> Self:
+        """Give itself: nothing in it changes."""
+        return self
+
+    def __deepcopy__(self, _known: dict[int, Any]) -> Self:
+        """Give itself: nothing in it changes."""
+        return self
+
+    def otherwise(
+        self, english: str, *, values: Mapping[str, Any] | None = None, ends: bool | None = None
+    ) -> Sentence:
+        """Give it with another ENGLISH text, VALUES or ending, and the same wording."""
+        return Sentence(
+            english,
+            self.wording,
+            self.values if values is None else values,
+            self.many,
+            self.number,
+            ends=self.ends if ends is None else ends,
+        )
 
 
 def worded(wording: str, /, **values: str | float) -> Sentence:
@@ -77,7 +104,7 @@ def with_values(text: str, change: Callable[[str], str]) -> str:
         name: with_values(value, change) if isinstance(value, str) else value
         for name, value in text.values.items()
     }
-    return Sentence(english, text.wording, values, text.many, text.number)
+    return text.otherwise(english, values=values)
 
 
 def continued(sentence: str) -> str:
@@ -85,4 +112,10 @@ def continued(sentence: str) -> str:
     english = sentence[:1].lower() + sentence[1:]
     if not isinstance(sentence, Sentence):
         return english
-    return Sentence(english, sentence.wording, sentence.values, sentence.many, sentence.number)
+    return sentence.otherwise(english)
+
+
+def within(sentence: str) -> str:
+    """Give a sentence as it stands within another one: without its full stop."""
+    english = sentence.rstrip(".")
+    return sentence.otherwise(english, ends=False) if isinstance(sentence, Sentence) else english

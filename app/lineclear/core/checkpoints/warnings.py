@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from lineclear.core.checkpoints import jsontext, scripts
 from lineclear.core.checkpoints.misleading import misleading
 from lineclear.core.checkpoints.text import flags_of
-from lineclear.language import marked
+from lineclear.core.sentences import worded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lineclear.core.checkpoints.model import Checkpoint, Json, PendingCall
 
@@ -32,85 +32,85 @@ class Level(IntEnum):
 
 _LADDER: Final[dict[Level, dict[str, str]]] = {
     Level.BLOCKED: {
-        "unreadable": marked("It cannot be read, so nobody can know what would run."),
-        "damaged": marked("A record of this call is damaged; nothing in it is trusted."),
-        "unsafe_folder": marked("Other users can change files in this folder."),
-        "writable_by_others": marked("Other users can change this file or folder."),
-        "moved": marked("This folder was copied or moved; decisions made in it are refused."),
-        "changed": marked("The call changed while it was on screen."),
-        "marked_cut": marked("The agent says that this is not the whole call."),
-        "call_missing": marked("The checkpoint no longer holds this call; it can only be denied."),
+        "unreadable": worded("It cannot be read, so nobody can know what would run."),
+        "damaged": worded("A record of this call is damaged; nothing in it is trusted."),
+        "unsafe_folder": worded("Other users can change files in this folder."),
+        "writable_by_others": worded("Other users can change this file or folder."),
+        "moved": worded("This folder was copied or moved; decisions made in it are refused."),
+        "changed": worded("The call changed while it was on screen."),
+        "marked_cut": worded("The agent says that this is not the whole call."),
+        "call_missing": worded("The checkpoint no longer holds this call; it can only be denied."),
     },
     Level.STOP: {
-        "invisible": marked(
+        "invisible": worded(
             "It holds characters that hide or reorder text; each is shown as its code."
         ),
-        "control": marked("It holds control characters; each is shown as its code."),
-        "marker_char": marked(
+        "control": worded("It holds control characters; each is shown as its code."),
+        "marker_char": worded(
             "It holds the marks that Lineclear itself uses for hidden characters."
         ),
-        "mixed_scripts": marked(
+        "mixed_scripts": worded(
             "It holds characters that look like others: those that mislead are shown as codes."
         ),
-        "twin": marked("The same call also waits, runs, or may have run."),
-        "may_be_running": marked("It may still be running: this file cannot tell."),
-        "handed_over_before": marked(
+        "twin": worded("The same call also waits, runs, or may have run."),
+        "may_be_running": worded("It may still be running: this file cannot tell."),
+        "handed_over_before": worded(
             "An earlier answer to this call was handed over; it may have run."
         ),
-        "resumed_before": marked(
+        "resumed_before": worded(
             "Its run was resumed in another folder before; what that did may be done again."
         ),
-        "unread_beside": marked(
+        "unread_beside": worded(
             "A file beside it cannot be read: a call of its run may wait there."
         ),
-        "arguments_differ": marked(
+        "arguments_differ": worded(
             "The agent's request names another call than its run holds, which is shown."
         ),
-        "answers_no_call": marked(
+        "answers_no_call": worded(
             "Its run holds no call of that id, so nothing tells what an answer belongs to."
         ),
     },
     Level.CARE: {
-        "first_time": marked("No call of this tool by this agent was decided before."),
-        "repeats_finished_call": marked("The same call was approved before and it ran."),
-        "old": marked("It was asked more than 4 hours ago."),
-        "no_json_arguments": marked(
+        "first_time": worded("No call of this tool by this agent was decided before."),
+        "repeats_finished_call": worded("The same call was approved before and it ran."),
+        "old": worded("It was asked more than 4 hours ago."),
+        "no_json_arguments": worded(
             "The model wrote arguments that are no JSON: the tool gets that text."
         ),
-        "foreign": marked("Whether this agent reads Lineclear's answers is not known."),
-        "last_of_budget": marked("It is the last call that the budget allows."),
-        "big_number": marked(
+        "foreign": worded("Whether this agent reads Lineclear's answers is not known."),
+        "last_of_budget": worded("It is the last call that the budget allows."),
+        "big_number": worded(
             "A number is so large that tools written in JavaScript read another one."
         ),
-        "long_line": marked("A line is longer than 2,000 characters."),
-        "many_lines": marked("A text has more than 200 lines."),
-        "padding": marked("Long runs of blanks push text out of sight."),
-        "combining": marked(
+        "long_line": worded("A line is longer than 2,000 characters."),
+        "many_lines": worded("A text has more than 200 lines."),
+        "padding": worded("Long runs of blanks push text out of sight."),
+        "combining": worded(
             "Piled-up accents would paint over other lines; they are shown as codes."
         ),
-        "odd_tool_name": marked(
+        "odd_tool_name": worded(
             "The tool's name holds characters other than A-Z a-z 0-9 _ . : / and -."
         ),
-        "too_deep_for_writer": marked(
+        "too_deep_for_writer": worded(
             "It nests so deep that the run cannot be resumed after this call."
         ),
-        "file_changed": marked("A file that it names changed on disk since it was asked."),
-        "run_went_on": marked(
+        "file_changed": worded("A file that it names changed on disk since it was asked."),
+        "run_went_on": worded(
             "Its run went on since it asked: a newer checkpoint stands beside it."
         ),
-        "projection_differs": marked("pending.json is not the request that is shown here."),
-        "broken_block": marked("What its own agent kept in it cannot be read; it will not go on."),
-        "resume_failed": marked("The last resume of this run failed; look at its output first."),
-        "claimed": marked("It was claimed for a relaunch that has not started."),
-        "superseded": marked("The agent has left another call since this one was claimed."),
+        "projection_differs": worded("pending.json is not the request that is shown here."),
+        "broken_block": worded("What its own agent kept in it cannot be read; it will not go on."),
+        "resume_failed": worded("The last resume of this run failed; look at its output first."),
+        "claimed": worded("It was claimed for a relaunch that has not started."),
+        "superseded": worded("The agent has left another call since this one was claimed."),
     },
     Level.NOTE: {
-        "rtl": marked("It holds text that is written from right to left."),
-        "odd_space": marked("It holds spaces that are not plain ones; each is shown as its code."),
-        "joiner": marked("It holds joining characters of emoji or of its script, shown as codes."),
-        "crlf": marked("Its lines end with a carriage return and a line feed."),
-        "extra_field": marked("It has fields that this system does not define."),
-        "same_user": marked("The agent runs as the same user as you and could forge decisions."),
+        "rtl": worded("It holds text that is written from right to left."),
+        "odd_space": worded("It holds spaces that are not plain ones; each is shown as its code."),
+        "joiner": worded("It holds joining characters of emoji or of its script, shown as codes."),
+        "crlf": worded("Its lines end with a carriage return and a line feed."),
+        "extra_field": worded("It has fields that this system does not define."),
+        "same_user": worded("The agent runs as the same user as you and could forge decisions."),
     },
 }
 
@@ -125,9 +125,9 @@ SENTENCES: Final[dict[str, str]] = {
 """One short sentence for a person per code."""
 
 OF_RUNS: Final[dict[str, str]] = {
-    "damaged": marked("A record of this run is damaged; nothing in it is trusted."),
-    "handed_over_before": marked("A call of this run was handed over before; it may have run."),
-    "too_deep_for_writer": marked("It nests so deep that its own program may not load it again."),
+    "damaged": worded("A record of this run is damaged; nothing in it is trusted."),
+    "handed_over_before": worded("A call of this run was handed over before; it may have run."),
+    "too_deep_for_writer": worded("It nests so deep that its own program may not load it again."),
 }
 """What is said instead where there is no call, only a run that stopped."""
 
@@ -136,6 +136,8 @@ _IN_NAMES: Final = {"crlf": "control", "joiner": "invisible"}
 """Codes of what is ordinary in a text, but not in a name."""
 _WORD_ENDS: Final = re.compile(r"[\s\"'`()<>{}\[\],;|&=]+")
 _PLACE: Final = re.compile(r"[/\\@]|\w[.:]\w")
+_PIECE: Final = 1 << 16
+"""Characters looked at in one go."""
 _HOST: Final = re.compile(r"(?://|@)([^/\\@:?#]+)")
 _COMMAND_KEYS: Final = frozenset(
     {
@@ -229,10 +231,24 @@ def _misleads(key: str, text: str) -> bool:
         return True
     if not scripts.has_lookalike(text):
         return False
-    words = [word for word in _WORD_ENDS.split(text) if not word.isascii()]
-    named = not any(map(str.isspace, text)) or key.lower() in _COMMAND_KEYS
+    words = (word for word in _words(text) if not word.isascii())
+    named = key.lower() in _COMMAND_KEYS or not _holds_blanks(text)
     return any(
         ((named or _PLACE.search(word)) and scripts.mixes_in_word(word))
         or any(map(scripts.mixes, _HOST.findall(word)))
         for word in words
     )
+
+
+def _words(text: str) -> Iterator[str]:
+    # One by one: to split a long text keeps all other threads waiting.
+    start = 0
+    for ends in _WORD_ENDS.finditer(text):
+        yield text[start : ends.start()]
+        start = ends.end()
+    yield text[start:]
+
+
+def _holds_blanks(text: str) -> bool:
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return any(any(map(str.isspace, piece)) for piece in pieces)

@@ -16,6 +16,7 @@ from lineclear.core.ledger import standing_words
 from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
+from lineclear.core.sentences import with_values, worded
 
 _GIVEN: Final = frozenset({"approve", "modify", "result", "deny"})
 _ASKING: Final = frozenset({State.PENDING, State.HELD, State.APPROVED, State.LAPSED})
@@ -81,10 +82,12 @@ def weight(before: Answered) -> tuple[bool, bool, datetime]:
 
 def told(before: Answered, *, here: Path | None = None) -> str:
     """Say where the same call was answered, by whom and when; HERE is the asking call's folder."""
-    return f"Answered before {told_shortly(before, here=here)}"
+    return worded("Answered before {where}", where=told_shortly(before, here=here))
 
 
 def told_shortly(before: Answered, *, here: Path | None = None) -> str:
     """Say the same after a word that says that it was answered before."""
-    where = "in this folder" if before.store == here else f"in {path_text(before.store)}"
-    return f"{where}: {masked_line(standing_words.told(before.decision))}."
+    what = with_values(standing_words.told(before.decision), masked_line)
+    if before.store == here:
+        return worded("in this folder: {told}.", told=what)
+    return worded("in {folder}: {told}.", folder=path_text(before.store), told=what)

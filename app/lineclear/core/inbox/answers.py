@@ -13,6 +13,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
+from lineclear.core.sentences import worded
 
 COMPLETED: Final = "completed"
 STATUSES: Final = (COMPLETED, "failed", "cancelled")
@@ -37,9 +38,9 @@ def verdict_of(row: Row, status: str, response: Json, *, note: str | None = None
 
     Raises Refusal: `unsupported`.
     """
-    name = masked_line(row.tool or "The call", 80)
+    name = masked_line(row.tool, 80) if row.tool else worded("The call")
     if not takes_answer(row):
-        raise Refusal(f"{name} takes no answer.", code="unsupported")
+        raise Refusal(worded("{name} takes no answer.", name=name), code="unsupported")
     if has_status(row):
         said = (
             {"status": status} if response is MISSING else {"status": status, "response": response}
@@ -47,7 +48,9 @@ def verdict_of(row: Row, status: str, response: Json, *, note: str | None = None
         return Verdict("result", result=said, note=note)
     if status != COMPLETED or response is MISSING:
         raise Refusal(
-            f"{name} takes a result in place of its run, or a denial with the reason.",
+            worded(
+                "{name} takes a result in place of its run, or a denial with the reason.", name=name
+            ),
             code="unsupported",
         )
     return Verdict("result", result=response, note=note)
@@ -72,4 +75,6 @@ def given(shown: Shown, verdict: Verdict) -> Json:
 def refuse_hidden(result: Json, despite: frozenset[str]) -> None:
     """Raise Refusal (a warning's code) for a Stop that RESULT raises and DESPITE does not name."""
     for code in sorted(stop_codes(result) - despite):
-        raise Refusal(f"Look again at the answer: {SENTENCES.get(code, code)}", code=code)
+        raise Refusal(
+            worded("Look again at the answer: {why}", why=SENTENCES.get(code, code)), code=code
+        )

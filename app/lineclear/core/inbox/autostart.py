@@ -19,14 +19,15 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.ledger import oserrors
+from lineclear.core.sentences import worded
 
 NAME: Final = "lineclear.desktop"
 _PROGRAM: Final = "lineclear-inbox"
 _HEAD: Final = "[Desktop Entry]"
 _MOST: Final = 65_536
 _ELSEWHERE: Final = {
-    "win32": "Windows: the installer offers it (Start Lineclear when I sign in).",
-    "darwin": "macOS: add Lineclear under System Settings, General, Login Items.",
+    "win32": worded("Windows: the installer offers it (Start Lineclear when I sign in)."),
+    "darwin": worded("macOS: add Lineclear under System Settings, General, Login Items."),
 }
 
 
@@ -74,7 +75,11 @@ def switch(
             path.unlink(missing_ok=True)
     except OSError as why:
         raise LineclearError(
-            f"Nothing was changed: {visible_line(str(path))}: {oserrors.reason(why)}.",
+            worded(
+                "Nothing was changed: {path}: {reason}.",
+                path=visible_line(str(path)),
+                reason=oserrors.reason(why),
+            ),
             code="autostart",
         ) from why
 
@@ -140,7 +145,8 @@ def _write(path: Path, text: str) -> None:
         settings_file.write_raw(text.encode(), path)
     except LineclearError as why:
         raise LineclearError(
-            f"Nothing was changed: {visible_line(str(path))} cannot be written.", code="autostart"
+            worded("Nothing was changed: {path} cannot be written.", path=visible_line(str(path))),
+            code="autostart",
         ) from why
 
 
@@ -148,7 +154,8 @@ def _quoted(word: str) -> str:
     """Quote an argument as Exec= wants it: inside quotes, and once more as any text of the file."""
     if "\n" in word or "\r" in word:
         raise LineclearError(
-            f"A path with a line break cannot be started: {word!a}.", code="autostart"
+            worded("A path with a line break cannot be started: {word}.", word=ascii(word)),
+            code="autostart",
         )
     inner = "".join(f"\\{char}" if char in '"`$\\' else char for char in word)
     return _escaped(f'"{inner}"'.replace("%", "%%"))
@@ -159,7 +166,9 @@ def _escaped(text: str) -> str:
 
 
 def _not_installed() -> str:
-    return (
-        f"There is no program {_PROGRAM} beside {visible_line(sys.executable)} or on the PATH to"
-        " start: install Lineclear first."
+    return worded(
+        "There is no program {program} beside {executable} or on the PATH to"
+        " start: install Lineclear first.",
+        program=_PROGRAM,
+        executable=visible_line(sys.executable),
     )

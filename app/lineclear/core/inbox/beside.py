@@ -24,6 +24,7 @@ from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
+from lineclear.core.sentences import joined, worded
 
 REQUEST_OPEN: Final = "request_open"
 MAY_START: Final = frozenset({State.APPROVED, State.DENIED, State.EXPIRED})
@@ -167,16 +168,21 @@ def _held_back(call: Call, requests: _Requests) -> Call:
 
 def behind(request: Row, row: Row) -> str:
     """Say what keeps a run from being resumed, and what to do about it."""
-    what = f"{masked_line(request.tool or PENDING, 40)} ({request.id[:8]})"
-    where = "the same folder" if request.store == row.store else path_text(request.store)
+    what = worded("{tool} ({id})", tool=masked_line(request.tool or PENDING, 40), id=request.id[:8])
+    where = worded("the same folder") if request.store == row.store else path_text(request.store)
     # A denied call starts no run of its own.
-    cure = "settle that first" if row.tool is None else "deny or settle that first"
-    return f"It cannot be resumed while {what} is open in {where}; {cure}."
+    cure = worded("settle that first") if row.tool is None else worded("deny or settle that first")
+    return worded(
+        "It cannot be resumed while {what} is open in {where}; {cure}.",
+        what=what,
+        where=where,
+        cure=cure,
+    )
 
 
 def with_reason(row: Row, sentence: str, *, code: str | None = None) -> Row:
     """Give the row with a further sentence on why it stands as it does."""
-    reason = f"{row.reason} {sentence}" if row.reason else sentence
+    reason = joined((row.reason or "", sentence))
     return replace(row, reason_code=code or row.reason_code, reason=reason)
 
 
@@ -265,7 +271,9 @@ def _warned(call: Call, unread: _Unread) -> Call:
     if path is None:
         return call
     name = visible_line(path.name, 80)
-    sentence = f"{name} beside it cannot be read: a call of this run may wait there."
+    sentence = worded(
+        "{name} beside it cannot be read: a call of this run may wait there.", name=name
+    )
     row = replace(row, warnings=strongest_first((*row.warnings, UNREAD_BESIDE)))
     return replace(call, row=with_reason(row, sentence))
 

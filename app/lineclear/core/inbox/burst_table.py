@@ -18,9 +18,9 @@ from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
 from lineclear.core.inbox.burst_outliers import far_off, rare
 from lineclear.core.inbox.rows import Row
 from lineclear.core.places import path_text
-from lineclear.language import _, marked
+from lineclear.core.sentences import worded
 
-NOT_GIVEN: Final = marked("not given")
+NOT_GIVEN: Final = worded("not given")
 """Stands where a call has no such field; a text in a value has quotes around it."""
 
 Path = tuple[str, ...]
@@ -160,7 +160,7 @@ def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[F
 
 def _cell(value: Json, shown: Json) -> _Cell:
     if value is MISSING:
-        return _Cell(_(NOT_GIVEN), given=False)
+        return _Cell(NOT_GIVEN, given=False)
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     if shown is value:
         return _Cell(exact(value), numeric, block=is_block(value), whole=value)

@@ -42,7 +42,7 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Decision
 from lineclear.core.ledger.state import State
-from lineclear.language import _
+from lineclear.core.sentences import worded
 
 TOGETHER_AT_MOST: Final = 500
 """Calls of one burst; nobody looks through more of them at once."""
@@ -117,9 +117,11 @@ def unfit(rows: Iterable[Row]) -> str:
             waiting += 1
             tools.add(row.tool)
     if waiting < 2:
-        return _("Fewer than two of them wait for a decision.")
+        return worded("Fewer than two of them wait for a decision.")
     if len(tools) > 1:
-        return _("They are of different tools; only calls of one tool can be decided together.")
+        return worded(
+            "They are of different tools; only calls of one tool can be decided together."
+        )
     return ""
 
 
@@ -380,9 +382,9 @@ def still_same(before: Row, after: Row | None) -> None:
     Refusal besides: `gone`, `changed` (other bytes), and the code of a warning that was not shown.
     """
     if after is None:
-        raise Refusal("Its file is gone.", code="gone")
+        raise Refusal(worded("Its file is gone."), code="gone")
     if after.sha256 != before.sha256:
-        raise Refusal("The call changed since it was shown.", code="changed")
+        raise Refusal(worded("The call changed since it was shown."), code="changed")
     may_decide(after, Origin.BATCH, "approve")
     for code in after.warnings:
         # Time alone makes a call old.
@@ -398,7 +400,7 @@ def decide_as_shown(row: Row, verdict: Verdict, settings: Settings) -> Decision:
     detail = read_detail(row)
     if detail.shown is not None and detail.shown.sha256 != row.sha256:
         raise Refusal(
-            "The call changed since it was shown; nothing was decided. Look at it again.",
+            worded("The call changed since it was shown; nothing was decided. Look at it again."),
             code="changed",
         )
     return decide(replace(detail, row=row), verdict, Origin.BATCH, settings)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from lineclear.core.checkpoints.model import Counters
 from lineclear.core.checkpoints.warnings import SENTENCES, strongest_first
 from lineclear.core.ledger.calls import Shown
+from lineclear.core.sentences import worded
 
 OLD_AFTER = timedelta(hours=4)
 MAY_BE_RUNNING = "may_be_running"
@@ -22,7 +23,9 @@ FIRST_TIME = "first_time"
 TWIN = "twin"
 UNREAD_BESIDE = "unread_beside"
 """Of a run beside which a file stands that cannot be read, and may hold a call of it."""
-ASK_FOR_WORD = f"{SENTENCES[MAY_BE_RUNNING]} Resume it only if you know that nothing runs."
+ASK_FOR_WORD = worded(
+    "{why} Resume it only if you know that nothing runs.", why=SENTENCES[MAY_BE_RUNNING]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from lineclear.core.checkpoints.toolschema import misfit
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, argument_warnings, level_of
 from lineclear.core.errors import Refusal
 from lineclear.core.ledger.store import Shown
+from lineclear.core.sentences import worded
 
 
 def stop_codes(arguments: Json) -> frozenset[str]:
@@ -22,7 +23,8 @@ def refuse_unfit(shown: Shown, arguments: Json, despite: frozenset[str]) -> None
     """
     for code in sorted(stop_codes(arguments) - despite):
         raise Refusal(
-            f"Look again at the changed arguments: {SENTENCES.get(code, code)}", code=code
+            worded("Look again at the changed arguments: {why}", why=SENTENCES.get(code, code)),
+            code=code,
         )
     schema = None if shown.block is None else shown.block.tool_schema
     asked = None if shown.call is None else shown.call.arguments
@@ -32,5 +34,6 @@ def refuse_unfit(shown: Shown, arguments: Json, despite: frozenset[str]) -> None
     why = misfit(schema, arguments)
     if why is not None:
         raise Refusal(
-            f"The agent would refuse the changed arguments: {why}", code="invalid_arguments"
+            worded("The agent would refuse the changed arguments: {why}", why=why),
+            code="invalid_arguments",
         )

@@ -54,6 +54,7 @@ from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.ledger.takeovers import NOT_BEGUN
 from lineclear.core.ledger.worker import pass_on, starting, working
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 _DRAIN_S = 2.0
 """How long output is read after a command ended whose children hold its end of the pipe."""
@@ -75,20 +76,22 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
             raise no_command(agent, store)
         with working(opened) as held, ExitStack() as kept:
             with starting(opened), only_start(shown, settings) as seen:
-                command = _Command(opened, setting, held, seen)
-                refuse_going_elsewhere(shown, command.seen)
-                kept.enter_context(going_on(name_of(shown), store))
+                refuse_going_elsewhere(shown, seen)
+                going = kept.enter_context(going_on(name_of(shown), store))
+                command = _Command(opened, setting, held, going, seen)
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """What resumes the agents of a store, and the lock that it holds together with us."""
+    """What resumes the agents of a store, and the locks that it holds together with us."""
 
     store: Store
     setting: LaunchSetting
     held: AgentLock | None
+    going: AgentLock | None
+    """That of its run, where no process above us holds it."""
     seen: Sequence[Row]
     """What all folders hold, while no copy of the run can be started by anybody else."""
 
@@ -119,7 +122,7 @@ def _look_again(command: _Command, aid: str, calls: Sequence[Shown]) -> None:
     for call in calls:
         row = next((one for one in rows if one.id == call.aid), None)
         if row is None:
-            raise NothingPending(f"Call {call.aid[:8]} is not there any more.")
+            raise NothingPending(worded("Call {call} is not there any more.", call=call.aid[:8]))
         refuse_lapsed(row)
         refuse_open(row)
         refuse_beside_running(row, rows)
@@ -134,7 +137,7 @@ def _start_one(command: _Command, shown: Shown) -> _Started:
     claimed = foreign.claim(store, shown)
     try:
         if not _win(store, shown, verified):
-            raise Refusal("Another relaunch of this call came first.", code="started")
+            raise Refusal(worded("Another relaunch of this call came first."), code="started")
     except LineclearError:
         with suppress(LineclearError):
             foreign.put_back(store, claimed)
@@ -157,7 +160,7 @@ def _start_together(command: _Command, shown: Shown) -> _Started:
         for row in rows_beside(store):
             if row.id == shown.aid:
                 refuse_lapsed(row)
-        raise Refusal("Not every call of this run is decided yet.", code="held")
+        raise Refusal(worded("Not every call of this run is decided yet."), code="held")
     verified = [(call, _verified(store, call)) for call in ready.calls]
     _look_again(command, shown.aid, ready.calls)
     claimed = foreign.claim(store, shown)
@@ -203,14 +206,16 @@ def _begin_denied(store: Store, shown: Shown, verified: Verified) -> Shown:
 
 def _refuse_second(*, won: bool) -> None:
     if not won:
-        raise Refusal("Another relaunch of this run came first.", code="started")
+        raise Refusal(worded("Another relaunch of this run came first."), code="started")
 
 
 def _start_run(command: _Command, shown: Shown) -> _Started:
     """Resume a run that left nothing to approve, on an operator's recorded word."""
     store = command.store
     if not shown.checkpoint.resumable:
-        raise Refusal("This run stopped nowhere from where it could go on.", code="not_resumable")
+        raise Refusal(
+            worded("This run stopped nowhere from where it could go on."), code="not_resumable"
+        )
     launches = store.known_records(None, shown.aid).launches
     ours = next((one for one in launches if _runs_on_word(one)), None)
     if ours is None:
@@ -251,7 +256,7 @@ def put_back(detail: Detail) -> None:
     """
     shown = detail.shown
     if not detail.row.claimed or shown is None or shown.path is None:
-        raise Refusal("This call is not claimed for a relaunch.", code="not_claimed")
+        raise Refusal(worded("This call is not claimed for a relaunch."), code="not_claimed")
     with Store.open(shown.store) as store:
         foreign.put_back(store, foreign.Claimed(shown.path.parent, shown.path, shown))
 
@@ -273,33 +278,49 @@ def _find(store: Store, aid: str) -> Shown:
     if isinstance(start, Revoked):
         who, at = person(start.revoked.by), local_time(start.revoked.at)
         raise Refusal(
-            f"{who} took the decision on call {aid[:8]} back at {at}; nothing was started.",
+            worded(
+                "{who} took the decision on call {call} back at {at}; nothing was started.",
+                who=who,
+                call=aid[:8],
+                at=at,
+            ),
             code="taken_back",
         )
-    raise NothingPending(f"{path_text(store.path)} holds no checkpoint of call {aid[:8]} any more.")
+    raise NothingPending(
+        worded(
+            "{path} holds no checkpoint of call {call} any more.",
+            path=path_text(store.path),
+            call=aid[:8],
+        )
+    )
 
 
 def _verified(store: Store, shown: Shown) -> Verified:
     known = store.known_records(None, shown.aid)
     if known.decision is None and not known.damaged:
-        raise Refusal("This call is not decided yet.", code="not_decided")
+        raise Refusal(worded("This call is not decided yet."), code="not_decided")
     match read_decision(store, shown):
         case Verified() as verified:
             if verified.decision.verdict in ("expired", "withdrawn"):
-                raise Refusal(f"The call is {verified.decision.verdict}.", code="closed")
+                raise Refusal(
+                    worded("The call is {verdict}.", verdict=verified.decision.verdict),
+                    code="closed",
+                )
             return verified
         case Waiting():
-            raise Refusal("This call is not decided yet.", code="not_decided")
+            raise Refusal(worded("This call is not decided yet."), code="not_decided")
         case Unfit(code=code, sentence=sentence):
             raise Refusal(sentence, code=code)
         case Observed():
-            raise Refusal("This call was started or ended already.", code="started")
+            raise Refusal(worded("This call was started or ended already."), code="started")
 
 
 def _run(command: _Command, started: _Started) -> int:
     """Run the command to its end, and record that; outcomes of denied calls stand already."""
     ends, argv = started.ends, started.argv
-    store, setting, held = command.store, command.setting, command.held
+    store, setting = command.store, command.setting
+    # Windows shares no lock with what is started: there our own end counts for both.
+    shared = () if os.name == "nt" else (command.held, command.going)
     began = time.monotonic()
     source, sink = os.pipe()
     try:
@@ -309,8 +330,7 @@ def _run(command: _Command, started: _Started) -> int:
             stdout=sink,
             stderr=subprocess.STDOUT,
             close_fds=True,
-            # Windows shares no lock with what is started: there our own end counts for both.
-            pass_fds=() if held is None or os.name == "nt" else (held.descriptor,),
+            pass_fds=[held.descriptor for held in shared if held is not None],
             cwd=start_folder(setting),
             env={**environment(setting, os.environ), **started.told},
         )
@@ -323,8 +343,10 @@ def _run(command: _Command, started: _Started) -> int:
     finally:
         os.close(sink)
     say_started(os.environ)
-    if held is not None and os.name != "nt":
-        pass_on(held, child.pid, [path_text(part) for part in argv])
+    told = ([path_text(part) for part in argv], [path_text(store.path)])
+    for held, words in zip(shared, told, strict=False):
+        if held is not None:
+            pass_on(held, child.pid, words)
     tail = _Tail()
     reader = threading.Thread(target=tail.follow, args=(source,), daemon=True)
     reader.start()

@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.settings import LaunchSetting
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 from lineclear.core.typed_commands import set_launch
 
 _PLACEHOLDER = re.compile(r"\{(store|aid|checkpoint)\}")
@@ -70,8 +71,12 @@ def start_folder(setting: LaunchSetting) -> Path:
 def no_command(agent: str, store: Path) -> Refusal:
     """Say that nothing is configured for an agent and its store, and how to set it."""
     return Refusal(
-        f"No resume command is set for {visible_line(agent, 80)} in {path_text(store)}. Set one"
-        " under Settings, Resume commands in the window, or with"
-        f" `{set_launch(agent, store)}`.",
+        worded(
+            "No resume command is set for {agent} in {store}. Set one under Settings,"
+            " Resume commands in the window, or with `{command}`.",
+            agent=visible_line(agent, 80),
+            store=path_text(store),
+            command=set_launch(agent, store),
+        ),
         code="no_command",
     )

@@ -11,7 +11,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.language import counted
+from lineclear.core.sentences import worded_count
 
 AT_MOST: Final = 1_000
 """Differences that are listed; of calls with more, nobody compares field by field."""
@@ -43,7 +43,9 @@ class Change:
             if isinstance(key, int):
                 text += f"[{key}]"
             elif len(key) > KEY_AT_MOST:
-                more = counted("{n} more character", "{n} more characters", len(key) - KEY_AT_MOST)
+                more = worded_count(
+                    "{n:,} more character", "{n:,} more characters", len(key) - KEY_AT_MOST
+                )
                 # Outside the quotes, where no key can say it.
                 text += f"[{encode_basestring(key[:KEY_AT_MOST])}\u2026 {more}]"
             elif _PLAIN_KEY.fullmatch(key):

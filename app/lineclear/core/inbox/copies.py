@@ -27,7 +27,11 @@ from lineclear.core.ledger.going_lock import refuse_going_on
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.ledger.turn import name_of_run, said, turn, turn_waited_for
 from lineclear.core.places import path_text
+from lineclear.core.sentences import joined, worded
 
+_LEAVE_ONE: Final = worded(
+    "Copies of this run stand in several folders; leave one of them, and try again."
+)
 _PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
 
@@ -128,13 +132,23 @@ class _Copies:
         _close(self._folders)
 
     def _refuse_late(self, path: Path) -> None:
-        locked = f"{path_text(path)} is locked by another program, which may be starting"
+        shown = path_text(path)
         if self.patience.over:
             raise Refusal(
-                f"Not started: {locked} a copy of this run; try again once it has come to its end.",
+                worded(
+                    "Not started: {path} is locked by another program, which may be starting a"
+                    " copy of this run; try again once it has come to its end.",
+                    path=shown,
+                ),
                 code="being_started",
             )
-        self.patience.tell(f"{locked} a copy of {said(self._name)}.")
+        self.patience.tell(
+            worded(
+                "{path} is locked by another program, which may be starting a copy of {run}.",
+                path=shown,
+                run=said(self._name),
+            )
+        )
 
 
 def _opened(paths: Iterable[Path]) -> list[FolderLock]:
@@ -162,12 +176,13 @@ def _close(folders: Iterable[FolderLock]) -> None:
 
 
 def _no_lock(why: StoreRefused | Unreadable) -> Refusal:
-    if why.code == "no_locks":
-        cure = " Copies of this run stand in several folders; leave one of them, and try again."
-    else:
-        cure = ""
-    return Refusal(
+    cure = "" if why.code != "no_locks" else _LEAVE_ONE
+    told = worded(
         "Not started: a folder in which a copy of this run stands cannot be kept from being started"
-        f" twice. {why.sentence}{cure}",
+        " twice. {why}",
+        why=why.sentence,
+    )
+    return Refusal(
+        joined((told, cure)),
         code="start_lock",
     )

@@ -12,7 +12,7 @@ from typing import Final
 
 from lineclear.core.checkpoints.fileread import FileBytes, FileIdentity, read_file
 from lineclear.core.errors import Unreadable
-from lineclear.language import _, marked
+from lineclear.core.sentences import worded
 
 MOST: Final = 2 << 20
 """Bytes of a file that are read for a comparison."""
@@ -82,13 +82,13 @@ def _found(path: str, real: str) -> Disk:
     except FileNotFoundError:
         return Disk(now, "", absent=True)
     except UnicodeDecodeError:
-        return Disk(now, why_not=_("it holds no text."))
+        return Disk(now, why_not=worded("it holds no text."))
     except Unreadable as why:
         if why.code == "absent":
             return Disk(now, "", absent=True)
-        return Disk(now, why_not=_(_WHY.get(why.code, marked("it cannot be read."))))
+        return Disk(now, why_not=_WHY.get(why.code, worded("it cannot be read.")))
     except (OSError, ValueError):
-        return Disk(now, why_not=_("it cannot be read by this user."))
+        return Disk(now, why_not=worded("it cannot be read by this user."))
 
 
 def _real(path: str) -> str:
@@ -116,13 +116,13 @@ def _read(path: str, real: str) -> FileBytes:
 
 
 _WHY: Final = {
-    "relative": marked("its path is relative, and the agent's folder is not known."),
-    "pseudo": marked("it leads to a place where no files stand."),
-    "no_permission": marked("it cannot be read by this user."),
-    "not_regular": marked("it is no regular file."),
-    "too_large": marked("it is larger than 2 MiB."),
-    "changed_while_read": marked("it changed while it was read."),
-    "symlink": marked("its links lead in a circle, or changed while it was read."),
+    "relative": worded("its path is relative, and the agent's folder is not known."),
+    "pseudo": worded("it leads to a place where no files stand."),
+    "no_permission": worded("it cannot be read by this user."),
+    "not_regular": worded("it is no regular file."),
+    "too_large": worded("it is larger than 2 MiB."),
+    "changed_while_read": worded("it changed while it was read."),
+    "symlink": worded("its links lead in a circle, or changed while it was read."),
 }
 
 

@@ -18,6 +18,7 @@ from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 
 def every_folder(sources: Iterable[SourceSetting]) -> tuple[SourceSetting, ...]:
@@ -66,8 +67,12 @@ def refuse_launched(row: Row, rows: Sequence[Row]) -> None:
         for launch in launches:
             if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
                 raise Refusal(
-                    f"Its run goes on already, since it was started as process {launch.owner.pid}"
-                    f" in {path_text(other.store)}.",
+                    worded(
+                        "Its run goes on already, since it was started as process {pid} in"
+                        " {store}.",
+                        pid=launch.owner.pid,
+                        store=path_text(other.store),
+                    ),
                     code="alive",
                 )
 

@@ -15,12 +15,14 @@ from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Revoked
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import worded
 
 log = logging.getLogger(__name__)
 GONE = "gone"
 ASKED_ANEW = "asked_anew"
-_GONE = "Its program removed this call or wrote it anew"
-_ANEW = "All calls of its run are asked anew"
+_GONE = worded("Its program removed this call or wrote it anew, so nothing runs on this decision.")
+_ANEW = worded("All calls of its run are asked anew, so nothing runs on this decision.")
+_UNTOLD = worded("All calls of its run are asked anew, so nobody is told of it.")
 _VOID = frozenset({State.APPROVED, State.LAPSED})
 _OVER = frozenset({State.DENIED, State.EXPIRED})
 
@@ -48,10 +50,9 @@ def gone_call(
     row = row_of(settings, look, records, how, Circumstances())
     if how.state in _VOID:
         code, why = (ASKED_ANEW, _ANEW) if anew else (GONE, _GONE)
-        reason = f"{why}, so nothing runs on this decision."
-        row = replace(row, state=State.WITHDRAWN, reason_code=code, reason=reason)
+        row = replace(row, state=State.WITHDRAWN, reason_code=code, reason=why)
     elif how.state is State.DENIED and anew:
-        row = replace(row, reason_code=ASKED_ANEW, reason=f"{_ANEW}, so nobody is told of it.")
+        row = replace(row, reason_code=ASKED_ANEW, reason=_UNTOLD)
     return Call(replace(row, closed=row.closed or how.state in _VOID | _OVER), records)
 
 

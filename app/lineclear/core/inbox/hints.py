@@ -14,6 +14,7 @@ from watchfiles._rust_notify import RustNotify
 
 from lineclear.core.inbox.roots import identity_of
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 STEP_MS = 5
 """News are handed over when none came for this long; measured: 8 ms from a rename to its news
@@ -109,7 +110,7 @@ def _end_all() -> None:
 
 def _reason(why: Exception) -> str:
     if isinstance(why, UnicodeError):
-        return "its name is no UTF-8"
+        return worded("its name is no UTF-8")
     return path_text(str(why).strip().splitlines()[0][:300] if str(why).strip() else repr(why))
 
 

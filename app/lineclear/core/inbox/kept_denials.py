@@ -42,7 +42,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.core.sentences import joined, with_values, worded, worded_count
 
 log = logging.getLogger(__name__)
 FOLDER: Final = "standing"
@@ -182,7 +182,7 @@ class KeptDenials:
             while not lock.try_take():
                 if time.monotonic() > end:
                     raise LineclearError(
-                        _("another window has been looking there for {n} s").format(n=_PATIENCE_S),
+                        worded("another window has been looking there for {n} s", n=_PATIENCE_S),
                         code="denials_locked",
                     )
                 time.sleep(_AGAIN_S)
@@ -202,15 +202,15 @@ class KeptDenials:
         kept = KeptDenial.decode(raw, name)
         if name != f"{kept.nonce}.json":
             # It would outlive the word, which is taken back by its own file's name.
-            raise Unreadable("copied", _("{name} is a copy of another.").format(name=name), name)
+            raise Unreadable("copied", worded("{name} is a copy of another.", name=name), name)
         return kept
 
     def _not_understood(self, name: str, why: Unreadable) -> list[str]:
         if why.code in ("absent", "unknown_version"):
             # Taken up by another window just now, or written by a later version.
             return []
-        told = _("A denial that you gave for some minutes does not go on: {why}").format(
-            why=why.sentence
+        told = worded(
+            "A denial that you gave for some minutes does not go on: {why}", why=why.sentence
         )
         if why.passing:
             return [told]
@@ -219,7 +219,7 @@ class KeptDenials:
         with contextlib.suppress(OSError):
             os.rename(self._path / name, self._path / aside)
             place = visible_line(path_text(self._path / aside))
-            return [_("{told} It is kept as {place}.").format(told=told, place=place)]
+            return [worded("{told} It is kept as {place}.", told=told, place=place)]
         return [told]
 
     # --- Afterwards -----------------------------------------------------------------------------
@@ -243,9 +243,11 @@ class KeptDenials:
             except (OSError, ValueError) as why:
                 told = oserrors.reason(why) if isinstance(why, OSError) else str(why)
                 raise LineclearError(
-                    _(
-                        "Your denial ends with this window, for it is not kept: {path}: {why}."
-                    ).format(path=visible_line(path_text(self._path)), why=visible_line(told, 200)),
+                    worded(
+                        "Your denial ends with this window, for it is not kept: {path}: {why}.",
+                        path=visible_line(path_text(self._path)),
+                        why=with_values(told, lambda text: visible_line(text, 200)),
+                    ),
                     code="denials_unwritable",
                 ) from why
 
@@ -284,7 +286,9 @@ class KeptDenials:
             status = folders.status_of(fd, self._path)
             if status.st_uid != system.user_id():
                 raise Unreadable(
-                    "owner", f"{visible_line(path_text(self._path))} is another user's.", self._path
+                    "owner",
+                    worded("{path} is another user's.", path=visible_line(path_text(self._path))),
+                    self._path,
                 )
             folders.refuse_unsafe(status, self._path)
             yield fd
@@ -305,16 +309,18 @@ def _first_of(broken: list[str]) -> list[str]:
         return broken
     for told in broken:
         log.warning("%s", told)
-    rest = counted(
-        "{n} more beside it does not go on either.",
-        "{n} more beside it do not go on either.",
+    rest = worded_count(
+        "{n:,} more beside it does not go on either.",
+        "{n:,} more beside it do not go on either.",
         len(broken) - 1,
     )
-    return [f"{broken[0]} {rest}"]
+    return [joined((broken[0], rest))]
 
 
 def _not_looked_at(path: Path, why: str) -> str:
-    return _(
+    return worded(
         "Whether a denial of yours was to go on cannot be told; every call waits for you. "
-        "{path}: {why}"
-    ).format(path=visible_line(path_text(path)), why=why)
+        "{path}: {why}",
+        path=visible_line(path_text(path)),
+        why=why,
+    )

@@ -29,6 +29,7 @@ from lineclear.core.inbox.rows import Answered, Elsewhere, Resumed, Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 GOES_ON: Final = "alive"
 _By_store = dict[Path, dict[str, Row]]
@@ -222,10 +223,14 @@ def refuse_going_outside(run: str, store: Path, rows: Iterable[Row]) -> None:
 def _goes_on_there(going: Row) -> str:
     where = path_text(going.store)
     if going.started_at is not None:
-        return (
-            f"Its run goes on already, since {going.id[:8]} of the same run was started in {where}."
+        return worded(
+            "Its run goes on already, since {call} of the same run was started in {where}.",
+            call=going.id[:8],
+            where=where,
         )
-    return f"Its run goes on already, since its agent's process lives in {where}."
+    return worded(
+        "Its run goes on already, since its agent's process lives in {where}.", where=where
+    )
 
 
 def _is_waiting(row: Row) -> bool:

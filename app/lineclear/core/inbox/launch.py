@@ -57,6 +57,7 @@ from lineclear.core.ledger.records import Launch, Owner, Person, new_nonce
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 __all__ = ["Launched", "command_for", "own_program", "put_back", "relaunch", "run_claimed"]
 
@@ -137,8 +138,12 @@ def relaunch(
     with Store.open(row.store) as store:
         if store.owner_uid != os.geteuid():
             raise Refusal(
-                f"{path_text(row.store)} belongs to user {store.owner_uid}: only that user's"
-                " inbox can start the agent again.",
+                worded(
+                    "{store} belongs to user {uid}: only that user's inbox can start"
+                    " the agent again.",
+                    store=path_text(row.store),
+                    uid=store.owner_uid,
+                ),
                 code="owner",
             )
         if not store.native:
@@ -190,7 +195,8 @@ def _setting(row: Row, settings: Settings) -> LaunchSetting:
     program = setting.argv[0]
     if not os.path.isfile(program) or not os.access(program, os.X_OK):
         raise Refusal(
-            f"{path_text(program)} of the resume command is no program.", code="no_program"
+            worded("{program} of the resume command is no program.", program=path_text(program)),
+            code="no_program",
         )
     return setting
 
@@ -206,11 +212,14 @@ def _refuse_alive(store: Store, row: Row) -> None:
     left = next((one.owner for one in states if one.held and one.process is Process.DEAD), None)
     if left is not None:
         raise Refusal(
-            f"The agent's process {left.pid} has ended, but a child of it lives and holds its"
-            " folder; end that first.",
+            worded(
+                "The agent's process {pid} has ended, but a child of it lives and holds"
+                " its folder; end that first.",
+                pid=left.pid,
+            ),
             code="alive",
         )
-    raise Refusal("The agent's process lives; it needs no relaunch.", code="alive")
+    raise Refusal(worded("The agent's process lives; it needs no relaunch."), code="alive")
 
 
 def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
@@ -226,16 +235,22 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
             raise Refusal(
-                f"It was started already by {masked_line(launch.by.name, 40)}, as process"
-                f" {launch.owner.pid}.",
+                worded(
+                    "It was started already by {name}, as process {pid}.",
+                    name=masked_line(launch.by.name, 40),
+                    pid=launch.owner.pid,
+                ),
                 code="alive",
             )
     now = read_now().wall
     recent = [one for one in launches if abs(now - one.at) < LAUNCH_WINDOW]
     if len(recent) >= MAX_LAUNCHES:
         raise Refusal(
-            f"It was started {len(recent)} times in the last 10 minutes and did not stay; look at"
-            " its output before you try again.",
+            worded(
+                "It was started {n} times in the last 10 minutes and did not stay;"
+                " look at its output before you try again.",
+                n=len(recent),
+            ),
             code="too_many_launches",
         )
     taken = [
@@ -330,7 +345,7 @@ def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> Non
         **({"despite": tuple(sorted(start.despite))} if start.despite else {}),
     )
     if store.commit("launch", row.seq, row.id, launch.encode(), n) is Commit.LOST:
-        raise Refusal("Another relaunch of this call came first.", code="alive")
+        raise Refusal(worded("Another relaunch of this call came first."), code="alive")
 
 
 def _create_log(store: Store) -> tuple[str, int]:
@@ -342,8 +357,12 @@ def _create_log(store: Store) -> tuple[str, int]:
         fd = os.open(name, flags, 0o600, dir_fd=store.ledger_fd)
     except OSError as why:
         raise NotConfirmed(
-            f"Not started: {oserrors.reason(why)}, making a log in {path_text(store.path)};"
-            f" {oserrors.cure(why)} and try again."
+            worded(
+                "Not started: {reason}, making a log in {path}; {cure} and try again.",
+                reason=oserrors.reason(why),
+                path=path_text(store.path),
+                cure=oserrors.cure(why),
+            )
         ) from why
     if store.group is not None:
         # Colleagues read it beside the other records; without, it is this user's alone.
@@ -368,6 +387,10 @@ def _spawn(start: _Start, log_fd: int) -> subprocess.Popen[bytes]:
         )
     except OSError as why:
         raise Refusal(
-            f"The resume command could not be started in {path_text(folder)}: {why.strerror}.",
+            worded(
+                "The resume command could not be started in {folder}: {why}.",
+                folder=path_text(folder),
+                why=why.strerror or str(why),
+            ),
             code="no_program",
         ) from why

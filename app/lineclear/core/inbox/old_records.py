@@ -15,6 +15,7 @@ from lineclear.core.ledger import retention
 from lineclear.core.ledger.retention import OldCall
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,11 @@ def look(stores: Iterable[Path], days: int, now: datetime | None = None) -> Old:
             with Store.open(path) as store:
                 found += retention.old_calls(store, before)
                 if store.native and store.owner_uid != os.geteuid():
-                    left.append(f"{path_text(path)} is another user's, who alone may tidy it.")
+                    left.append(
+                        worded(
+                            "{path} is another user's, who alone may tidy it.", path=path_text(path)
+                        )
+                    )
         except LineclearError as why:
             left.append(why.sentence)
     return Old(days, tuple(found), tuple(left))

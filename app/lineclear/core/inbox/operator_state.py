@@ -17,7 +17,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import commit
 from lineclear.core.places import home
-from lineclear.language import _
+from lineclear.core.sentences import within, worded
 
 T = TypeVar("T")
 FILE_NAME = "inbox.json"
@@ -71,11 +71,14 @@ def load(folder: Path | None = None) -> Loaded:
     except Unreadable as why:
         if why.code == "absent":
             return Loaded(OperatorState())
-        return Loaded(OperatorState(), _set_aside(path, why.sentence.rstrip(".")))
+        return Loaded(OperatorState(), _set_aside(path, within(why.sentence)))
     except ValidationError as why:
         first = why.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        return Loaded(OperatorState(), _set_aside(path, f"{place}: {first['msg']}"))
+        place = ".".join(str(part) for part in first["loc"]) or worded("the file")
+        return Loaded(
+            OperatorState(),
+            _set_aside(path, worded("{place}: {fault}", place=place, fault=first["msg"])),
+        )
 
 
 def save(state: OperatorState, folder: Path | None = None) -> None:
@@ -93,7 +96,11 @@ def save(state: OperatorState, folder: Path | None = None) -> None:
         folder_fd = os.open(path.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except OSError as why:
         raise LineclearError(
-            f"What is snoozed and saved was not kept: {path.parent}: {why.strerror}.",
+            worded(
+                "What is snoozed and saved was not kept: {folder}: {why}.",
+                folder=str(path.parent),
+                why=why.strerror or str(why),
+            ),
             code="state_unwritable",
         ) from why
     try:
@@ -135,16 +142,17 @@ def _changed_in(mine: dict[str, T], before: dict[str, T], theirs: dict[str, T]) 
 
 def _set_aside(path: Path, why: str) -> str:
     shown = visible_line(str(path))
-    told = _("What you had snoozed and saved in {path} cannot be understood: {why}.").format(
-        path=shown, why=why
+    told = worded(
+        "What you had snoozed and saved in {path} cannot be understood: {why}.", path=shown, why=why
     )
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     aside = path.with_name(f"{FILE_NAME}.damaged-{stamp}")
     with contextlib.suppress(OSError):
         os.rename(path, aside)
-        return _("{told} It is kept as {name}; every call is shown.").format(
-            told=told, name=aside.name
+        return worded(
+            "{told} It is kept as {name}; every call is shown.", told=told, name=aside.name
         )
-    return _(
-        "{told} It could not be moved aside; every call is shown, and nothing new is kept."
-    ).format(told=told)
+    return worded(
+        "{told} It could not be moved aside; every call is shown, and nothing new is kept.",
+        told=told,
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from lineclear.core.inbox.proposals import NAME, accepted, same_command
 from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
 from lineclear.core.places import path_text
-from lineclear.language import _, marked
+from lineclear.core.sentences import worded
+from lineclear.language import marked
 
 ABOUT = marked(
     "An agent wrote this; nothing of it has run. Trusted, it is copied into your settings as it"
@@ -16,8 +17,10 @@ QUESTION = marked("Trust exactly this command?")
 
 def heading(proposal: LaunchSetting) -> str:
     """Name the run that proposes."""
-    return _("The run in {folder} proposes in {file}:").format(
-        folder=path_text(proposal.source or ""), file=NAME
+    return worded(
+        "The run in {folder} proposes in {file}:",
+        folder=path_text(proposal.source or ""),
+        file=NAME,
     )
 
 
@@ -27,11 +30,12 @@ def standing(settings: Settings, proposal: LaunchSetting) -> str:
     if known is None:
         return ""
     if same_command(known, proposal):
-        return _("You trust exactly this command already.")
-    return _(
+        return worded("You trust exactly this command already.")
+    return worded(
         "This is not the command that you trusted for this run: {file} was "
-        "changed since. Yours counts until you trust the new one."
-    ).format(file=NAME)
+        "changed since. Yours counts until you trust the new one.",
+        file=NAME,
+    )
 
 
 def overruled(settings: Settings, proposal: LaunchSetting, agent: str) -> str:
@@ -41,9 +45,9 @@ def overruled(settings: Settings, proposal: LaunchSetting, agent: str) -> str:
     found = launch_for(settings, agent=agent, store=proposal.source)
     if found is None or found.agent is None:
         return ""
-    return _("Your own command for this agent counts before it; remove that one to use this.")
+    return worded("Your own command for this agent counts before it; remove that one to use this.")
 
 
 def done(proposal: LaunchSetting) -> str:
     """Say that it counts now."""
-    return _("Trusted, for {folder} alone.").format(folder=path_text(proposal.source or ""))
+    return worded("Trusted, for {folder} alone.", folder=path_text(proposal.source or ""))

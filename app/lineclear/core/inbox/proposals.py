@@ -17,8 +17,9 @@ from pydantic import ValidationError
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.settings import LaunchSetting, Settings
+from lineclear.core.inbox.settings import LaunchSetting, Settings, fault_of
 from lineclear.core.ledger.layout import LANE_NAME
+from lineclear.core.sentences import with_values, worded
 
 NAME = "resume.toml"
 _MAX_BYTES = 64 << 10
@@ -49,7 +50,9 @@ def read_proposal(store: Path) -> LaunchSetting | None:
             return None
         raise
     except OSError as why:
-        raise Unreadable("open_failed", f"{path} cannot be looked at.", path) from why
+        raise Unreadable(
+            "open_failed", worded("{path} cannot be looked at.", path=str(path)), path
+        ) from why
     return _parsed(raw, folder, path)
 
 
@@ -87,21 +90,28 @@ def _parsed(raw: bytes, folder: Path, path: Path) -> LaunchSetting:
         raise _damaged(path, str(why)) from why
     unknown = sorted(document.keys() - _KEYS)
     if unknown:
-        raise _damaged(path, f"{unknown[0]} is none of argv, cwd and env")
+        raise _damaged(path, worded("{name} is none of argv, cwd and env", name=unknown[0]))
     cwd = document.get("cwd")
     if cwd is not None and not (isinstance(cwd, str) and os.path.isabs(cwd)):
-        raise _damaged(path, "cwd must be an absolute path")
+        raise _damaged(path, worded("cwd must be an absolute path"))
     try:
         return LaunchSetting.model_validate({**document, "source": folder})
     except ValidationError as why:
         first = why.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise _damaged(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from why
+        raise _damaged(
+            path,
+            worded("{place}: {fault}", place=place, fault=fault_of(first)),
+        ) from why
 
 
 def _damaged(path: Path, why: str) -> Unreadable:
     return Unreadable(
         "damaged",
-        f"{visible_line(str(path))} proposes no command: {visible_line(why, 200)}.",
+        worded(
+            "{path} proposes no command: {why}.",
+            path=visible_line(str(path)),
+            why=with_values(why, lambda text: visible_line(text, 200)),
+        ),
         path,
     )

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from datetime import datetime, time
 
+from lineclear.core.sentences import worded
+
 _HOURS = re.compile(r"([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d")
 
 
 def checked(hours: str) -> str:
     """Give HOURS back; raises ValueError for what is not written so."""
     if _HOURS.fullmatch(hours) is None:
-        raise ValueError("quiet hours are written as 22:00-07:00")
+        raise ValueError(worded("quiet hours are written as 22:00-07:00"))
     return hours
 
 

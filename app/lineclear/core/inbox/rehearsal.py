@@ -12,7 +12,7 @@ from lineclear.core.inbox.command import PLACEHOLDERS, environment, filled, star
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting
 from lineclear.core.places import path_text
-from lineclear.language import _
+from lineclear.core.sentences import joined, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +31,19 @@ class Rehearsal:
 
     def lines(self) -> list[str]:
         """Say it whole, one argument a line, everything odd as a visible token."""
-        nothing = _("nothing")
+        nothing = worded("nothing")
         return [
-            _("Program and arguments"),
+            worded("Program and arguments"),
             *(f"  {shown_argument(part)}" for part in self.argv),
-            _("Started in"),
+            worded("Started in"),
             f"  {path_text(self.cwd)}",
-            _("Environment that it sets"),
+            worded("Environment that it sets"),
             *(
                 [f"  {visible_line(n)}={shown_argument(v)}" for n, v in self.added.items()]
-                or [f"  {nothing}"]
+                or [joined(("  ", nothing), by="")]
             ),
-            _("Environment that it is handed on"),
-            f"  {', '.join(self.passed) or nothing}",
+            worded("Environment that it is handed on"),
+            joined(("  ", ", ".join(self.passed) or nothing), by=""),
         ]
 
 
@@ -69,15 +69,15 @@ def rehearse(
 
 def _wrong(setting: LaunchSetting, cwd: Path) -> list[str]:
     program = setting.argv[0]
-    told = []
+    told: list[str] = []
     if not os.path.isfile(program):
-        told.append(_("There is no program {program}.").format(program=path_text(program)))
+        told.append(worded("There is no program {program}.", program=path_text(program)))
     elif not os.access(program, os.X_OK):
-        told.append(_("{program} may not be executed.").format(program=path_text(program)))
+        told.append(worded("{program} may not be executed.", program=path_text(program)))
     if not cwd.is_dir():
-        told.append(_("There is no folder {folder} to start it in.").format(folder=path_text(cwd)))
+        told.append(worded("There is no folder {folder} to start it in.", folder=path_text(cwd)))
     elif not os.access(cwd, os.X_OK):
-        told.append(_("The folder {folder} may not be entered.").format(folder=path_text(cwd)))
+        told.append(worded("The folder {folder} may not be entered.", folder=path_text(cwd)))
     return told
 
 

@@ -17,6 +17,7 @@ from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 
 def resumed(row: Row) -> Resumed | None:
@@ -61,5 +62,9 @@ def with_resumed(row: Row, before: Resumed) -> Row:
 
 def told(before: Resumed) -> str:
     """Say where and when, and how that ended."""
-    ended = "" if before.outcome is None else f"; it ended: {before.outcome}"
-    return f"in {path_text(before.store)} at {local_time(before.at)}{ended}."
+    folder, at = path_text(before.store), local_time(before.at)
+    if before.outcome is None:
+        return worded("in {folder} at {at}.", folder=folder, at=at)
+    return worded(
+        "in {folder} at {at}; it ended: {outcome}.", folder=folder, at=at, outcome=before.outcome
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from lineclear.core.ledger.records import (
 )
 from lineclear.core.ledger.state import Standing, State
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 NATIVE_SYSTEM = "lineclear"
 UNDECIDED = frozenset({State.PENDING, State.HELD})
@@ -301,6 +302,32 @@ def broken_row(place: Place, code: str, sentence: str, path: Path | None = None)
         file_time=instant_of(stamp(os.fspath(where))),
         path=where,
     )
+
+
+def unread_row(place: Place, why: OSError) -> Row:
+    """Give the row of a store that the system does not let be read."""
+    told = worded(
+        "{store} cannot be read: {why}.",
+        store=path_text(place.store),
+        why=why.strerror or str(why),
+    )
+    return broken_row(place, "open_failed", told)
+
+
+def stray_row(place: Place, path: Path) -> Row:
+    """Give the row of a projection that no request here stands behind."""
+    told = worded(
+        "{path} is of no call that was asked here last; another program may use this folder. Give"
+        " it a folder of its own.",
+        path=path_text(path),
+    )
+    return replace(broken_row(place, "projection_differs", told, path), state=State.STRAY)
+
+
+def failed_row(place: Place) -> Row:
+    """Give the row of a store that tripped the program over."""
+    told = worded("Reading {store} failed; the log says more.", store=path_text(place.store))
+    return broken_row(place, "internal", told)
 
 
 def path_digest(path: Path, seq: int | None = None) -> str:

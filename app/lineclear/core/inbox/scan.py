@@ -12,6 +12,7 @@ from typing import Literal
 
 from lineclear.core.checkpoints.warnings import strongest_first
 from lineclear.core.errors import AmbiguousId, NothingPending
+from lineclear.core.inbox import source_words
 from lineclear.core.inbox.cautions import FIRST_TIME
 from lineclear.core.inbox.details import read_detail
 from lineclear.core.inbox.feed import Feed
@@ -24,8 +25,8 @@ from lineclear.core.inbox.walk import MAX_FOLDERS, Found, Walker, stamp
 from lineclear.core.ledger import lock
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
-from lineclear.core.places import default_source, path_text
-from lineclear.language import _, counted
+from lineclear.core.places import default_source
+from lineclear.core.sentences import worded
 
 MIN_PREFIX = 8
 _STEP = 25
@@ -371,7 +372,7 @@ class Scanner:
             if state.missing_since is None:
                 state.missing_since = datetime.now(UTC)
         else:
-            state.missing_since, state.trouble = None, why.strerror or "it cannot be listed"
+            state.missing_since, state.trouble = None, why.strerror or worded("it cannot be listed")
 
     def _health_of(self, state: _Source) -> SourceHealth:
         ok, sentence = self._told(state, state.open_calls)
@@ -385,40 +386,20 @@ class Scanner:
         )
 
     def _told(self, state: _Source, calls: int) -> tuple[bool, str]:
-        path = path_text(state.setting.path)
+        path = state.setting.path
         if state.missing_since is not None:
-            if not state.scanned and state.setting.path == default_source():
-                return True, _("No agent has left anything in {path} yet.").format(path=path)
-            since = state.missing_since.astimezone().strftime("%H:%M")
-            if not calls:
-                told = _("{path} is missing since {since}.")
-                return False, told.format(path=path, since=since)
-            return False, counted(
-                "{path} is missing since {since}; its call is shown as last seen and cannot be"
-                " decided.",
-                "{path} is missing since {since}; its {n} calls are shown as last seen and cannot"
-                " be decided.",
-                calls,
-                path=path,
-                since=since,
-            )
+            if not state.scanned and path == default_source():
+                return True, source_words.nothing_left_yet(path)
+            return False, source_words.missing(path, state.missing_since, calls)
         if state.trouble:
-            told = _("{path} cannot be looked into: {why}.")
-            return False, told.format(path=path, why=state.trouble)
+            return False, source_words.not_looked_into(path, state.trouble)
         if state.walker.overfull:
-            return False, _(
-                "{path} has more than {most:,} folders; only those are looked at."
-                " Watch a folder of agents, not a whole disk."
-            ).format(path=path, most=MAX_FOLDERS)
+            return False, source_words.overfull(path, MAX_FOLDERS)
         if state.walker.troubles:
             folder, why = next(iter(state.walker.troubles.items()))
             others = len(state.walker.troubles) - 1
-            if not others:
-                told = _("{path} cannot be looked into: {why}.")
-                return False, told.format(path=path_text(folder), why=why)
-            told = _("{path} (and {others} more) cannot be looked into: {why}.")
-            return False, told.format(path=path_text(folder), others=others, why=why)
-        return True, _leads(state)
+            return False, source_words.not_looked_into(Path(folder), why, others)
+        return True, source_words.leads(path, Path(state.walker.root))
 
 
 def scan_once(
@@ -450,11 +431,19 @@ def find(rows: Iterable[Row], prefix: str) -> Row:
     if wanted in fits:
         return fits[wanted]
     if len(wanted) < MIN_PREFIX:
-        raise AmbiguousId(f"An id needs at least {MIN_PREFIX} characters, {prefix!r} has fewer.")
+        raise AmbiguousId(
+            worded(
+                "An id needs at least {least} characters, {id} has fewer.",
+                least=MIN_PREFIX,
+                id=repr(prefix),
+            )
+        )
     if not fits:
-        raise NothingPending(f"No call has an id that begins with {prefix!r}.")
+        raise NothingPending(worded("No call has an id that begins with {id}.", id=repr(prefix)))
     if len(fits) > 1:
-        raise AmbiguousId(f"{len(fits)} calls have an id that begins with {prefix!r}.")
+        raise AmbiguousId(
+            worded("{n} calls have an id that begins with {id}.", n=len(fits), id=repr(prefix))
+        )
     return next(iter(fits.values()))
 
 
@@ -476,14 +465,6 @@ def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"
 
 def _open_calls(read: StoreRead) -> int:
     return sum(not row.closed for row in read.rows)
-
-
-def _leads(state: _Source) -> str:
-    """Where a source leads, if it is a link."""
-    path, root = state.setting.path, Path(state.walker.root)
-    if root == path:
-        return ""
-    return _("{path} leads to {root}.").format(path=path_text(path), root=path_text(root))
 
 
 def is_within(path: str, root: str) -> bool:

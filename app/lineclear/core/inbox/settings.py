@@ -14,7 +14,7 @@ from pydantic import (
     Field,
     ValidationError,
 )
-from pydantic_core import PydanticSerializationError
+from pydantic_core import ErrorDetails, PydanticSerializationError
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
@@ -25,6 +25,7 @@ from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
 from lineclear.core.ledger.layout import left_in
 from lineclear.core.places import absolute, default_source, home, path_text
+from lineclear.core.sentences import joined, within, worded
 
 __all__ = [
     "LaunchSetting",
@@ -46,16 +47,18 @@ _ENV_NAME = re.compile(r"[^=\x00]+")
 
 def _check_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
     if not os.path.isabs(argv[0]):
-        raise ValueError("the program must be an absolute path, for example /usr/bin/python3")
+        raise ValueError(
+            worded("the program must be an absolute path, for example /usr/bin/python3")
+        )
     if any("\x00" in part for part in argv):
-        raise ValueError("an argument cannot hold a NUL")
+        raise ValueError(worded("an argument cannot hold a NUL"))
     return argv
 
 
 def _check_env(env: dict[str, str]) -> dict[str, str]:
     for name, value in env.items():
         if not _ENV_NAME.fullmatch(name) or "\x00" in value:
-            raise ValueError("an environment name cannot be empty or hold '=' or a NUL")
+            raise ValueError(worded("an environment name cannot be empty or hold '=' or a NUL"))
     return env
 
 
@@ -164,7 +167,7 @@ def encoded(settings: Settings, path: Path) -> bytes:
         return jsontext.pretty({"v": settings.v, **document}) + b"\n"
     except (PydanticSerializationError, ValueError) as why:
         raise LineclearError(
-            f"The settings were not saved: {path} can hold UTF-8 text only.",
+            worded("The settings were not saved: {path} can hold UTF-8 text only.", path=str(path)),
             code="settings_unwritable",
         ) from why
 
@@ -178,7 +181,11 @@ def write_raw(raw: bytes, path: Path) -> None:
         folder_fd = os.open(target.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
     except OSError as why:
         raise LineclearError(
-            f"The settings were not saved: {target.parent}: {why.strerror}.",
+            worded(
+                "The settings were not saved: {folder}: {why}.",
+                folder=str(target.parent),
+                why=why.strerror or str(why),
+            ),
             code="settings_unwritable",
         ) from why
     try:
@@ -199,9 +206,13 @@ def read_raw(path: Path) -> bytes | None:
         if why.code == "absent":
             return None
         if why.code == "too_large":
-            raise _damaged(path, "it is larger than 4 MiB") from why
+            raise _damaged(path, worded("it is larger than 4 MiB")) from why
         raise LineclearError(
-            f"The settings in {visible_line(str(path))} cannot be read: {why.sentence}",
+            worded(
+                "The settings in {path} cannot be read: {why}",
+                path=visible_line(str(path)),
+                why=why.sentence,
+            ),
             code="settings_unreadable",
         ) from why
 
@@ -214,16 +225,28 @@ class SettingsDamaged(LineclearError):
     """A settings file that cannot be understood; `why` is the reason alone."""
 
     def __init__(self, path: Path, why: str, *, newer: bool = False) -> None:
-        told = f"The settings in {visible_line(str(path))} cannot be understood: {why}."
-        help_ = (
-            "Use the later version."
-            if newer
-            else "Mend the file, or keep it aside and begin anew: `lineclear config keep-aside`."
+        told = worded(
+            "The settings in {path} cannot be understood: {why}.",
+            path=visible_line(str(path)),
+            why=why,
         )
-        super().__init__(f"{told} {help_}", code="settings_damaged")
+        help_ = (
+            worded("Use the later version.")
+            if newer
+            else worded(
+                "Mend the file, or keep it aside and begin anew: `lineclear config keep-aside`."
+            )
+        )
+        super().__init__(joined((told, help_)), code="settings_damaged")
         self.why = why
         self.newer = newer
         """A later version of this program wrote it: it is sound, and not ours to move."""
+
+
+def fault_of(error: ErrorDetails) -> str:
+    """Say what is wrong at the place of an error, in the words of who refused it."""
+    raised = error.get("ctx", {}).get("error")
+    return str(error["msg"]) if raised is None else raised.args[0]
 
 
 def parse(raw: bytes, path: Path) -> Settings:
@@ -231,21 +254,30 @@ def parse(raw: bytes, path: Path) -> Settings:
     try:
         document = jsontext.parse(raw)
     except Unreadable as why:
-        raise _damaged(path, why.sentence.rstrip(".")) from why
+        raise _damaged(path, within(why.sentence)) from why
     version = document.get("v", VERSION)
     if isinstance(version, int) and version > VERSION:
-        told = f"it is of version {version}, this program knows {VERSION}"
+        told = worded(
+            "it is of version {version}, this program knows {known}",
+            version=version,
+            known=VERSION,
+        )
         raise _damaged(path, told, newer=True)
     try:
         settings = Settings.model_validate_json(raw, strict=True)
     except ValidationError as why:
         first = why.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise _damaged(path, f"{place}: {first['msg'].removeprefix('Value error, ')}") from why
+        place = ".".join(str(part) for part in first["loc"]) or worded("the file")
+        raise _damaged(
+            path,
+            worded("{place}: {fault}", place=place, fault=fault_of(first)),
+        ) from why
     for number, source in enumerate(document.get("sources", ())):
         # Relative to whatever folder the program was started in would be a guess.
         if not os.path.isabs(os.path.expanduser(source["path"])):
-            raise _damaged(path, f"sources.{number}.path must be an absolute path")
+            raise _damaged(
+                path, worded("sources.{number}.path must be an absolute path", number=number)
+            )
     return settings
 
 

@@ -15,7 +15,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings as settings_file
 from lineclear.core.inbox.settings import Settings, SettingsDamaged
-from lineclear.language import _, marked
+from lineclear.core.sentences import joined, worded
 
 if sys.platform == "win32":
     import msvcrt
@@ -57,7 +57,7 @@ def change(edit: Callable[[Settings], Settings], folder: Path | None = None) -> 
                 checked = settings_file.parse(raw, path)
             except SettingsDamaged as why:
                 raise LineclearError(
-                    f"Nothing was changed: {why.why}.", code="settings_invalid"
+                    worded("Nothing was changed: {why}.", why=why.why), code="settings_invalid"
                 ) from why
             # An editor knows nothing of our lock; what it wrote just now is not written over.
             if settings_file.read_raw(path) == before:
@@ -77,16 +77,18 @@ def load_for_window(folder: Path | None = None) -> Loaded:
     try:
         return Loaded(settings_file.load(folder))
     except SettingsDamaged as why:
-        told = _("The settings in {path} cannot be understood: {why}.").format(
-            path=visible_line(str(path)), why=why.why
+        told = worded(
+            "The settings in {path} cannot be understood: {why}.",
+            path=visible_line(str(path)),
+            why=why.why,
         )
         if why.newer:
-            return Loaded(Settings(), f"{told} {_(_UNTOUCHED)}")
+            return Loaded(Settings(), joined((told, _UNTOUCHED)))
         return _set_aside(path, told)
     except LineclearError as why:
         if why.code != "settings_unreadable":
             raise
-        return Loaded(Settings(), f"{why.sentence} {_(_UNTOUCHED)}")
+        return Loaded(Settings(), joined((why.sentence, _UNTOUCHED)))
 
 
 def keep_aside(instead: Settings | None = None, folder: Path | None = None) -> Path | None:
@@ -110,7 +112,11 @@ def keep_aside(instead: Settings | None = None, folder: Path | None = None) -> P
             aside = _renamed(path)
         except OSError as why:
             raise LineclearError(
-                f"{visible_line(str(path))} could not be moved aside: {why.strerror}.",
+                worded(
+                    "{path} could not be moved aside: {why}.",
+                    path=visible_line(str(path)),
+                    why=why.strerror or str(why),
+                ),
                 code="settings_unwritable",
             ) from why
         if instead is not None:
@@ -127,7 +133,7 @@ def _renamed(path: Path) -> Path:
     return aside
 
 
-_UNTOUCHED = marked("The file is left alone, defaults are used, and no change is kept.")
+_UNTOUCHED = worded("The file is left alone, defaults are used, and no change is kept.")
 
 
 def _set_aside(path: Path, told: str) -> Loaded:
@@ -140,10 +146,10 @@ def _set_aside(path: Path, told: str) -> Loaded:
     except (OSError, LineclearError):
         return Loaded(
             Settings(),
-            " ".join((told, _("It could not be moved aside."), _(_UNTOUCHED))),
+            joined((told, worded("It could not be moved aside."), _UNTOUCHED)),
         )
-    kept = _("It is kept as {path}, and defaults are used.").format(path=visible_line(str(aside)))
-    return Loaded(Settings(), f"{told} {kept}")
+    kept = worded("It is kept as {path}, and defaults are used.", path=visible_line(str(aside)))
+    return Loaded(Settings(), joined((told, kept)))
 
 
 # --- One at a time ------------------------------------------------------------------------------
@@ -159,7 +165,11 @@ def _alone(path: Path) -> Iterator[None]:
         descriptor = os.open(real / LOCK_NAME, flags, 0o600)
     except OSError as why:
         raise LineclearError(
-            f"The settings were not saved: {visible_line(str(real))}: {why.strerror}.",
+            worded(
+                "The settings were not saved: {path}: {why}.",
+                path=visible_line(str(real)),
+                why=why.strerror or str(why),
+            ),
             code="settings_unwritable",
         ) from why
     try:
@@ -186,7 +196,9 @@ def _lock(descriptor: int) -> bool:
 
 def _busy(path: Path) -> LineclearError:
     return LineclearError(
-        f"The settings were not saved: another program keeps writing {visible_line(str(path))};"
-        " try again.",
+        worded(
+            "The settings were not saved: another program keeps writing {path}; try again.",
+            path=visible_line(str(path)),
+        ),
         code="settings_busy",
     )

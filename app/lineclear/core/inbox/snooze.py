@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
-from lineclear.language import _
+from lineclear.core.sentences import worded
 
 BEFORE_EXPIRY = timedelta(minutes=5)
 """So long before a call expires it is back, whatever was chosen."""
@@ -19,9 +19,9 @@ def choices(now: datetime) -> tuple[tuple[str, datetime], ...]:
     """Give what can be chosen, in words, and until when; the morning is of this machine's zone."""
     tomorrow = now.astimezone().date() + timedelta(days=1)
     return (
-        (_("15 min"), now + timedelta(minutes=15)),
-        (_("1 h"), now + timedelta(hours=1)),
-        (_("until tomorrow 9:00"), datetime.combine(tomorrow, _MORNING).astimezone()),
+        (worded("15 min"), now + timedelta(minutes=15)),
+        (worded("1 h"), now + timedelta(hours=1)),
+        (worded("until tomorrow 9:00"), datetime.combine(tomorrow, _MORNING).astimezone()),
     )
 
 

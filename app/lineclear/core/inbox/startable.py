@@ -31,6 +31,7 @@ from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.sentences import joined, worded
 from lineclear.core.typed_commands import on_call
 
 _NEED_WORD = frozenset({MAY_BE_RUNNING, HANDED_OVER, RESUMED_BEFORE, UNREAD_BESIDE})
@@ -48,7 +49,10 @@ def refuse_beside_running(row: Row, rows: Iterable[Row]) -> None:
     for other in of_run(rows, row):
         if other.state is State.RUNNING and other.started_at is not None:
             raise Refusal(
-                f"Its run goes on already, since {other.id[:8]} of the same run was started.",
+                worded(
+                    "Its run goes on already, since {call} of the same run was started.",
+                    call=other.id[:8],
+                ),
                 code="alive",
             )
 
@@ -60,8 +64,11 @@ def refuse_lapsed(row: Row) -> None:
     """
     if row.state is State.LAPSED and row.seq is None:
         raise Refusal(
-            f"{row.reason or 'The approval lapsed.'} Nothing would run on it: take it back, then"
-            f" decide anew (`{on_call('take-back', row.id[:8], folders=(row.store,))}`).",
+            worded(
+                "{reason} Nothing would run on it: take it back, then decide anew (`{command}`).",
+                reason=row.reason or worded("The approval lapsed."),
+                command=on_call("take-back", row.id[:8], folders=(row.store,)),
+            ),
             code=row.reason_code or "lapsed",
         )
 
@@ -72,7 +79,7 @@ def refuse_open(row: Row) -> None:
     `request_open`: a call of it is open; `alive`: it goes on already, in another folder.
     """
     if row.reason_code == REQUEST_OPEN:
-        raise Refusal(row.reason or "A call of this run is open.", code=REQUEST_OPEN)
+        raise Refusal(row.reason or worded("A call of this run is open."), code=REQUEST_OPEN)
     if row.elsewhere is not None:
         raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
 
@@ -91,7 +98,7 @@ def refuse_going_elsewhere(shown: Shown, rows: Sequence[Row]) -> Row:
     """Raise Refusal for what no word outweighs in another folder; give the row as ROWS have it."""
     row = row_in(rows, shown.aid, shown.store)
     if row is None:
-        raise NothingPending(f"Call {shown.aid[:8]} is not there any more.")
+        raise NothingPending(worded("Call {call} is not there any more.", call=shown.aid[:8]))
     if row.elsewhere is not None:
         raise Refusal(row.elsewhere.sentence, code=row.elsewhere.code)
     refuse_launched(row, rows)
@@ -112,13 +119,17 @@ def asked_for_word(row: Row, code: str) -> str:
         return ASK_FOR_WORD
     if code == UNREAD_BESIDE:
         why = row.reason or SENTENCES[code]
-        return f"{why} Resume it only if you know that none does."
+        return worded("{why} Resume it only if you know that none does.", why=why)
     if code == RESUMED_BEFORE:
-        where = "" if row.resumed is None else f" Resumed before {resumed.told(row.resumed)}"
-        return f"{SENTENCES[code]}{where} Resume it only if that may be done again."
-    where = "" if row.answered is None else f" {told(row.answered, here=row.store)}"
+        where = ""
+        if row.resumed is not None:
+            where = worded("Resumed before {where}", where=resumed.told(row.resumed))
+        only = worded("Resume it only if that may be done again.")
+        return joined((SENTENCES[code], where, only))
+    where = "" if row.answered is None else told(row.answered, here=row.store)
     what = sentence_of(code, run=row.tool is None)
-    return f"{what}{where} Start it again only if you know that it did not."
+    only = worded("Start it again only if you know that it did not.")
+    return joined((what or "", where, only))
 
 
 def word_for(row: Row, despite: frozenset[str]) -> frozenset[str]:
@@ -131,27 +142,31 @@ def word_for(row: Row, despite: frozenset[str]) -> frozenset[str]:
 
 def refuse_unless_resumable(row: Row) -> None:
     """Raise Refusal or MayHaveRun where a call stands so that nothing can be resumed by it."""
-    this = "This run" if row.tool is None else "This call"
+    this = worded("This run") if row.tool is None else worded("This call")
     if row.state is State.UNCERTAIN:
         raise MayHaveRun(_uncertain(row), row.id)
     if row.state is State.DONE:
-        raise Refusal(f"{this} has ended already.", code="started")
+        raise Refusal(worded("{this} has ended already.", this=this), code="started")
     if row.closed:
         raise Refusal(
-            row.reason or "Its checkpoint is not there any more.", code=row.reason_code or GONE
+            row.reason or worded("Its checkpoint is not there any more."),
+            code=row.reason_code or GONE,
         )
     if row.state is State.PENDING:
-        raise Refusal("This call is not decided yet.", code="not_decided")
+        raise Refusal(worded("This call is not decided yet."), code="not_decided")
     if row.state in (State.UNREADABLE, State.STRAY, State.DAMAGED):
         raise Refusal(
-            row.reason or f"{this} cannot be read.", code=row.reason_code or row.state.value
+            row.reason or worded("{this} cannot be read.", this=this),
+            code=row.reason_code or row.state.value,
         )
     if row.state is State.HELD:
         # Where none is missing, what keeps them from being handed over is told.
         raise Refusal(
             row.reason
-            or "It is held until every call of its run is decided; its agent takes all decisions at"
-            " once.",
+            or worded(
+                "It is held until every call of its run is decided; its agent takes all"
+                " decisions at once."
+            ),
             code=row.reason_code or "held",
         )
     refuse_open(row)
@@ -162,10 +177,15 @@ def refuse_unless_resumable(row: Row) -> None:
 
 def _uncertain(row: Row) -> str:
     if row.tool is None:
-        return "This run was resumed, and may have gone on; settle that first."
-    return "This call may have run; settle that first, or the agent would stop at it."
+        return worded("This run was resumed, and may have gone on; settle that first.")
+    return worded("This call may have run; settle that first, or the agent would stop at it.")
 
 
 def _running(row: Row) -> str:
-    what = "This run goes on already" if row.tool is None else "This call is being run already"
-    return f"{what}." if row.pid is None else f"{what}, by process {row.pid}."
+    if row.tool is None:
+        if row.pid is None:
+            return worded("This run goes on already.")
+        return worded("This run goes on already, by process {pid}.", pid=row.pid)
+    if row.pid is None:
+        return worded("This call is being run already.")
+    return worded("This call is being run already, by process {pid}.", pid=row.pid)

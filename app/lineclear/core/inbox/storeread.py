@@ -41,9 +41,12 @@ from lineclear.core.inbox.rowbuilding import (
     Look,
     Place,
     broken_row,
+    failed_row,
     place_of,
     request_path,
     row_of,
+    stray_row,
+    unread_row,
 )
 from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.settings import Settings
@@ -65,6 +68,7 @@ from lineclear.core.ledger.run_notes import RUNS
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 log = logging.getLogger(__name__)
 
@@ -122,13 +126,11 @@ class StoreReader:
         except LineclearError as why:
             read.rows = (broken_row(place, why.code, why.sentence),)
         except OSError as why:
-            sentence = f"{path_text(place.store)} cannot be read: {why.strerror or why}."
-            read.rows = (broken_row(place, "open_failed", sentence),)
+            read.rows = (unread_row(place, why),)
         except Exception:
             # One store that trips the program over must not hide all others.
             log.exception("reading %s failed", path_text(place.store))
-            sentence = f"Reading {path_text(place.store)} failed; the log says more."
-            read.rows = (broken_row(place, "internal", sentence),)
+            read.rows = (failed_row(place),)
         read.look_at = min(
             (
                 at
@@ -192,8 +194,11 @@ class StoreReader:
         if place.linked:
             raise Unreadable(
                 "symlink",
-                f"{path_text(place.store)} is a link to a store elsewhere, which is never followed;"
-                " add the folder that it leads to as a source.",
+                worded(
+                    "{store} is a link to a store elsewhere, which is never followed; add the"
+                    " folder that it leads to as a source.",
+                    store=path_text(place.store),
+                ),
             )
         with Store.open(place.store) as store:
             now_held = _lock_of(place)
@@ -321,13 +326,7 @@ class StoreReader:
         if closed and closed[0].seq == newest[0][0] and closed[0].sha256 == digest:
             # Left by an agent that died before it could take it away.
             return None
-        sentence = (
-            f"{path_text(path)} is of no call that was asked here last; another program may use"
-            " this folder. Give it a folder of its own."
-        )
-        return replace(
-            broken_row(read.place, "projection_differs", sentence, path), state=State.STRAY
-        )
+        return stray_row(read.place, path)
 
     def _watch_records(self, read: StoreRead, call: Call) -> None:
         """Notice it when the request of an open call is tampered with in place."""
@@ -462,7 +461,9 @@ def _look(store: Store, place: Place, now: Now) -> Look:
 
 
 def _absent(row: Row) -> Unreadable:
-    return Unreadable("absent", f"The call {row.id[:8]} is not there any more.", row.path)
+    return Unreadable(
+        "absent", worded("The call {call} is not there any more.", call=row.id[:8]), row.path
+    )
 
 
 def _only_launched(names: dict[CallId, frozenset[str]], call_id: CallId) -> bool:

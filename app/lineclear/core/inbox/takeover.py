@@ -46,6 +46,7 @@ from lineclear.core.ledger.takeovers import (
 )
 from lineclear.core.ledger.worker import starting, working
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 CLAIMED_RUN: Final = "LINECLEAR_CLAIMED_RUN"
 """Environment variable by which a claimed relaunch tells its command which run it claimed."""
@@ -98,8 +99,11 @@ def take_over(
         word_for(row, despite)
         if opened.owner_uid != os.geteuid():
             raise Refusal(
-                f"{path_text(store)} belongs to user {opened.owner_uid}: only that user can"
-                " resume it.",
+                worded(
+                    "{store} belongs to user {uid}: only that user can resume it.",
+                    store=path_text(store),
+                    uid=opened.owner_uid,
+                ),
                 code="owner",
             )
         opened.begin_foreign_ledger()
@@ -153,7 +157,7 @@ def _newest(rows: Sequence[Row], store: Path, runs: Collection[str]) -> Row:
     names = {spelled(run) for run in runs}
     found = [row for row in rows if run_of(row) in names and row.path is not None]
     if not found:
-        raise NothingPending(f"No run of {path_text(store)} can be taken over.")
+        raise NothingPending(worded("No run of {store} can be taken over.", store=path_text(store)))
     return max(found, key=lambda row: (not row.closed, _written(row)))
 
 
@@ -168,7 +172,7 @@ def _shown(store: Store, aid: str) -> Shown:
         for shown in foreign.show_foreign(row.path, store=store):
             if shown.aid == aid:
                 return shown
-    raise NothingPending(f"Run {aid[:8]} is not there any more.")
+    raise NothingPending(worded("Run {run} is not there any more.", run=aid[:8]))
 
 
 def _begin(
@@ -178,14 +182,17 @@ def _begin(
     rows = rows_beside(store)
     row = next((one for one in rows if one.id == shown.aid), None)
     if row is None:
-        raise NothingPending(f"Run {shown.aid[:8]} is not there any more.")
+        raise NothingPending(worded("Run {run} is not there any more.", run=shown.aid[:8]))
     refuse_unless_resumable(row)
     refuse_beside_running(row, rows)
     word = word_for(row, despite)
     launches = store.known_records(None, shown.aid).launches
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
-            raise Refusal(f"It was started already, as process {launch.owner.pid}.", code="alive")
+            raise Refusal(
+                worded("It was started already, as process {pid}.", pid=launch.owner.pid),
+                code="alive",
+            )
     foreign.claim(store, shown)
     n = max((launch.n for launch in launches), default=0) + 1
     launch = Launch(
@@ -202,7 +209,7 @@ def _begin(
     )
     won = store.commit("launch", None, shown.aid, launch.encode(), n) is Commit.WON
     if not won or not begin_resumed(store, shown, launch):
-        raise Refusal("Another relaunch of this run came first.", code="started")
+        raise Refusal(worded("Another relaunch of this run came first."), code="started")
 
 
 def _claimed(store: Store, aid: str, hand: Hand) -> Path:
@@ -214,7 +221,8 @@ def _claimed(store: Store, aid: str, hand: Hand) -> Path:
         or process_of(start.owner) is not Process.ALIVE
     ):
         raise Refusal(
-            f"Run {aid[:8]} is claimed by no relaunch that is going on.", code="not_claimed"
+            worded("Run {run} is claimed by no relaunch that is going on.", run=aid[:8]),
+            code="not_claimed",
         )
     return _handed(store, _shown(store, aid), hand)
 
@@ -240,7 +248,10 @@ def _folder(store: Store, shown: Shown) -> Path:
 def _refuse_taken_over(row: Row, folder: Path) -> None:
     if row.closed and os.path.lexists(folder):
         raise Refusal(
-            f"This run was taken over before, and goes on in {path_text(folder)}; name that folder"
-            " instead.",
+            worded(
+                "This run was taken over before, and goes on in {folder}; name that"
+                " folder instead.",
+                folder=path_text(folder),
+            ),
             code="started",
         )

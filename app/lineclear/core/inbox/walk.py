@@ -14,6 +14,7 @@ from lineclear.core.checkpoints.model import FileRule
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, RUN_INFO
 from lineclear.core.private_groups import others_may_write
+from lineclear.core.sentences import worded
 
 Stamp = tuple[int, ...]
 """(dev, ino, mode, size, mtime_ns, ctime_ns) of a file or folder; () where there is none."""
@@ -168,7 +169,7 @@ class Walker:
         os.scandir(self.root).close()
         if not root or not stat.S_ISDIR(root[2]):
             # What is below a link is nowhere looked into, so nothing would be found.
-            raise OSError(errno.ESTALE, "another folder took its place just now", self.root)
+            raise OSError(errno.ESTALE, worded("another folder took its place just now"), self.root)
         self.troubles.clear()
         self.overfull = self.moved = False
         before, self._folders = self._folders, {}
@@ -275,7 +276,7 @@ class Walker:
             with os.scandir(path) as entries:
                 folder = self._sorted_out(path, now, settled(now, read_at), list(entries))
         except OSError as why:
-            self.troubles[path] = why.strerror or "it cannot be listed"
+            self.troubles[path] = why.strerror or worded("it cannot be listed")
             return None
         self._folders[path] = folder
         return folder
@@ -333,7 +334,7 @@ class Walker:
             try:
                 names = sorted(os.listdir(place))
             except OSError as why:
-                self.troubles[place] = why.strerror or "it cannot be listed"
+                self.troubles[place] = why.strerror or worded("it cannot be listed")
                 continue
             for name in names:
                 if pattern.fullmatch(name):

@@ -18,7 +18,8 @@ from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
-from lineclear.language import _, marked
+from lineclear.core.sentences import joined, worded
+from lineclear.language import marked
 
 NAME_LIMIT: Final = 40
 SAME_USER: Final = "same_user"
@@ -48,8 +49,7 @@ def about(row: Row, code: str, me: Person | None = None) -> str | None:
         return twin(row.twin)
     if code == REPEATS and row.repeated is not None:
         return repeats(row.repeated, me, here=row)
-    known = sentence_of(code, run=row.tool is None)
-    return None if known is None else _(known)
+    return sentence_of(code, run=row.tool is None)
 
 
 def runs_as_you(row: Row) -> bool:
@@ -75,11 +75,11 @@ def unheard(row: Row) -> str:
     if row.may_answer:
         return ""
     if runs_as_you(row):
-        return _(
+        return worded(
             "You own this agent, so your word does not count here; a colleague who shares its"
             " folder has to answer."
         )
-    return _(
+    return worded(
         "You are not listed in the group that this folder is shared with, so your word does not"
         " count here; have yourself added to it."
     )
@@ -87,49 +87,50 @@ def unheard(row: Row) -> str:
 
 def twin(other: Twin) -> str:
     """Say what became of the same call, whose it is, and what an approval of this one can do."""
+    agent = masked_line(other.agent, NAME_LIMIT)
     if other.at is None:
-        told = _(_TIMELESS.get(other.state, _TIMELESS[State.PENDING]))
+        said = worded(_TIMELESS.get(other.state, _TIMELESS[State.PENDING]), agent=agent)
     else:
-        told = _(_TWINS[other.state])
-    when = "" if other.at is None else local_time(other.at)
-    said = told.format(agent=masked_line(other.agent, NAME_LIMIT), time=when)
+        said = worded(_TWINS[other.state], agent=agent, time=local_time(other.at))
     if other.state in _UNDECIDED:
-        can = _("Approving both can run it twice.")
+        can = worded("Approving both can run it twice.")
     else:
-        can = _("Approving this one can run it a second time.")
-    return f"{said} {can}"
+        can = worded("Approving this one can run it a second time.")
+    return joined([said, can])
 
 
 def repeats(before: Repeated, me: Person | None, *, here: Row) -> str:
     """Say who decided on the same call, when, and whether it ran then."""
     by, verdict = before.decision.by, before.decision.verdict
     if before.outcome == NOT_RUN and verdict != "result":
-        mine = _("You approved the same call at {time}, and it was not run.")
-        other = _("{who} approved the same call at {time}, and it was not run.")
+        mine = marked("You approved the same call at {time}, and it was not run.")
+        other = marked("{who} approved the same call at {time}, and it was not run.")
     elif not before.ran:
-        mine = _("You answered the same call at {time}; its tool did not run.")
-        other = _("{who} answered the same call at {time}; its tool did not run.")
+        mine = marked("You answered the same call at {time}; its tool did not run.")
+        other = marked("{who} answered the same call at {time}; its tool did not run.")
     elif verdict == "modify":
-        mine = _("You approved the same call with changes at {time} and that ran.")
-        other = _("{who} approved the same call with changes at {time} and that ran.")
+        mine = marked("You approved the same call with changes at {time} and that ran.")
+        other = marked("{who} approved the same call with changes at {time} and that ran.")
     elif before.outcome == "error":
-        mine = _("You approved the same call at {time} and it ran, and failed.")
-        other = _("{who} approved the same call at {time} and it ran, and failed.")
+        mine = marked("You approved the same call at {time} and it ran, and failed.")
+        other = marked("{who} approved the same call at {time} and it ran, and failed.")
     else:
-        mine = _("You approved the same call at {time} and it ran.")
-        other = _("{who} approved the same call at {time} and it ran.")
+        mine = marked("You approved the same call at {time} and it ran.")
+        other = marked("{who} approved the same call at {time} and it ran.")
     told = mine if is_same_person(by, me) else other
-    said = told.format(who=person(by), time=local_time(before.decision.at))
+    said = worded(told, who=person(by), time=local_time(before.decision.at))
     if before.store == here.store:
         return said
-    where = _("That was in {folder}.").format(folder=visible_line(path_text(before.store)))
-    return f"{said} {where}"
+    where = worded("That was in {folder}.", folder=visible_line(path_text(before.store)))
+    return joined([said, where])
 
 
 def person(by: Person) -> str:
     """Name a person, whose name is their own word, by their uid as well, which is a fact."""
     name = masked_line(by.name, NAME_LIMIT)
-    return f"{name} (uid {by.uid})" if name else f"uid {by.uid}"
+    if not name:
+        return worded("uid {uid}", uid=by.uid)
+    return worded("{name} (uid {uid})", name=name, uid=by.uid)
 
 
 def is_same_person(by: Person | None, me: Person | None) -> bool:

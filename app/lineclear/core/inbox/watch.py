@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lineclear.core.inbox import source_words
 from lineclear.core.inbox.feed import Diff, Feed, split
 from lineclear.core.inbox.hints import Listener, News
 from lineclear.core.inbox.roots import Roots, identity_of, look_where
@@ -22,7 +23,7 @@ from lineclear.core.inbox.settings import Settings
 from lineclear.core.inbox.watched import Watched
 from lineclear.core.ledger import presence
 from lineclear.core.places import default_source, path_text
-from lineclear.language import _
+from lineclear.core.sentences import worded
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +165,9 @@ class InboxWatcher:
     @staticmethod
     def _note_failure(state: _State, why: Exception) -> None:
         told = path_text(f"{type(why).__name__}: {why}")
-        state.failure = f"Looking at the folders failed ({told}); it is tried again."
+        state.failure = worded(
+            "Looking at the folders failed ({why}); it is tried again.", why=told
+        )
         state.failure_until = time.monotonic() + _FAILURE_SHOWN_S
         state.next_tick = time.monotonic() + TICK_S
         for watched in state.watched.values():
@@ -346,15 +349,18 @@ class InboxWatcher:
         watched.retry_at = now + (_LIMITED_S if news.limited else pause)
         path = path_text(watched.setting.path)
         if news.limited:
-            watched.trouble = (
-                f"The system cannot tell of changes in all folders of {path}: its number of watched"
-                " folders is used up. They are looked at from time to time instead; raise"
-                " fs.inotify.max_user_watches."
+            watched.trouble = worded(
+                "The system cannot tell of changes in all folders of {path}: its number"
+                " of watched folders is used up. They are looked at from time to time"
+                " instead; raise fs.inotify.max_user_watches.",
+                path=path,
             )
         else:
-            watched.trouble = (
-                f"The system stopped telling of changes in {path} ({news.ended}); it is looked at"
-                " from time to time and listened to again."
+            watched.trouble = worded(
+                "The system stopped telling of changes in {path} ({ended}); it is looked"
+                " at from time to time and listened to again.",
+                path=path,
+                ended=news.ended or "",
             )
 
     # --- Scanning ------------------------------------------------------------------------------
@@ -398,9 +404,10 @@ class InboxWatcher:
         watched.retry_at = 0.0
         if watched.deaf_listeners >= _DEAF_LISTENERS:
             watched.polled = True
-            watched.trouble = (
-                f"The system does not tell of changes in {path_text(watched.setting.path)}, as on"
-                " network folders; it is looked at every few seconds instead."
+            watched.trouble = worded(
+                "The system does not tell of changes in {path}, as on network folders; it"
+                " is looked at every few seconds instead.",
+                path=path_text(watched.setting.path),
             )
 
     @staticmethod
@@ -488,8 +495,5 @@ class InboxWatcher:
 
 def _as_another(path: Path, other: SourceHealth) -> SourceHealth:
     """How a source fares that leads to the folder of another one."""
-    told = _("{path} leads to the same folder as {other}, which shows its calls.")
-    if not other.ok:
-        told = _("{path} leads to the same folder as {other}, which is not wholly watched.")
-    sentence = told.format(path=path_text(path), other=path_text(other.path))
+    sentence = source_words.same_as_another(path, other.path, watched=other.ok)
     return SourceHealth(path, other.ok, sentence, missing=other.missing)

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.language import _, marked
+from lineclear.core.sentences import worded
 
 if sys.platform != "win32":
     import pwd
 
 _OF_HOMES = ("/home", "/Users", "/export/home", "/var/home")
 """Where systems keep homes, also those of people who are in no list of users here."""
-_WATCH_LESS = marked("watch the folder in it that agents write to.")
+_WATCH_LESS = worded("watch the folder in it that agents write to.")
 
 
 def too_wide(folder: Path) -> str | None:
@@ -23,18 +23,18 @@ def too_wide(folder: Path) -> str | None:
     real = Path(os.path.realpath(folder))
     name = visible_line(str(folder))
     own = Path(os.path.realpath(Path.home()))
-    cure = _(_WATCH_LESS)
+    cure = _WATCH_LESS
     if real.parent == real:
-        return _("{name} is a whole machine; {cure}").format(name=name, cure=cure)
+        return worded("{name} is a whole machine; {cure}", name=name, cure=cure)
     if real == own:
-        return _("{name} is your whole home folder; {cure}").format(name=name, cure=cure)
+        return worded("{name} is your whole home folder; {cure}", name=name, cure=cure)
     homes = {own, *_homes()}
     if real in homes:
-        return _("{name} is somebody's whole home folder; {cure}").format(name=name, cure=cure)
+        return worded("{name} is somebody's whole home folder; {cure}", name=name, cure=cure)
     if real in map(Path, _OF_HOMES) or any(real in home.parents for home in homes):
-        return _("{name} holds home folders; {cure}").format(name=name, cure=cure)
+        return worded("{name} holds home folders; {cure}", name=name, cure=cure)
     if os.path.ismount(real):
-        return _("{name} is a whole file system; {cure}").format(name=name, cure=cure)
+        return worded("{name} is a whole file system; {cure}", name=name, cure=cure)
     return None
 
 

@@ -21,6 +21,7 @@ from lineclear.core.errors import LineclearError, NotConfirmed, Refusal, Unreada
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Owner
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 TOLD_TO: Final = "LINECLEAR_TOLD_TO"
 """Environment variable that names the file to a worker."""
@@ -74,8 +75,12 @@ def awaited() -> Iterator[Word]:
         fd, name = tempfile.mkstemp(prefix="lineclear-")
     except OSError as why:
         raise NotConfirmed(
-            f"Not started: a file for what is started cannot be made: {why.strerror}; free space in"
-            f" {tempfile.gettempdir()} and try again."
+            worded(
+                "Not started: a file for what is started cannot be made: {why}; free"
+                " space in {folder} and try again.",
+                why=why.strerror or str(why),
+                folder=tempfile.gettempdir(),
+            )
         ) from why
     os.close(fd)
     try:
@@ -128,6 +133,9 @@ def _refuse_unstarted(said: bytes, log: Path) -> None:
 
 def _unsaid(log: Path) -> NotConfirmed:
     return NotConfirmed(
-        "It is not known whether it was started: what was to start it has not said so. Its output"
-        f" is in {path_text(log)}."
+        worded(
+            "It is not known whether it was started: what was to start it has not"
+            " said so. Its output is in {log}.",
+            log=path_text(log),
+        )
     )

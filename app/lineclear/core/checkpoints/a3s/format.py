@@ -53,7 +53,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
-from lineclear.language import _, marked
+from lineclear.language import marked
 
 NAME: Final = "a3s"
 
@@ -76,14 +76,14 @@ _ENOUGH_KEYS: Final = 3
 """Of the keys above: the others may be missing, which then is what is wrong."""
 
 _GUARDS: Final = {
-    "parse_error_count": marked("Parse errors"),
-    "continuation_count": marked("Continuations"),
-    "reasoning_only_repair_count": marked("Reasoning-only repairs"),
-    "recent_tool_signatures": marked("Recent tool calls"),
-    "guarded_duplicate_signature": marked("Repeated call stopped"),
-    "guarded_duplicate_count": marked("Times it was stopped"),
-    "last_incomplete_response_hash": marked("Last incomplete answer"),
-    "incomplete_response_stalled": marked("Stuck at that answer"),
+    "parse_error_count": worded("Parse errors"),
+    "continuation_count": worded("Continuations"),
+    "reasoning_only_repair_count": worded("Reasoning-only repairs"),
+    "recent_tool_signatures": worded("Recent tool calls"),
+    "guarded_duplicate_signature": worded("Repeated call stopped"),
+    "guarded_duplicate_count": worded("Times it was stopped"),
+    "last_incomplete_response_hash": worded("Last incomplete answer"),
+    "incomplete_response_stalled": worded("Stuck at that answer"),
 }
 
 
@@ -225,12 +225,14 @@ class A3s(Format):
         # The messages are not among it, and are most of it.
         checkpoint = LoopCheckpoint.from_document({**document, "messages": []})
         guards = checkpoint.convergence.document()
-        facts = tuple((_(_GUARDS.get(key, key)), value) for key, value in guards.items())
-        found = [Section(_("Convergence guards"), facts)]
+        facts = tuple((_GUARDS.get(key, key), value) for key, value in guards.items())
+        found = [Section(worded("Convergence guards"), facts)]
         found += map(_report, checkpoint.verification_reports)
         if checkpoint.capability_binding is not None:
             binding = checkpoint.capability_binding.document()
-            found.append(Section(_("Capabilities it was admitted with"), tuple(binding.items())))
+            found.append(
+                Section(worded("Capabilities it was admitted with"), tuple(binding.items()))
+            )
         return tuple(found)
 
 
@@ -286,17 +288,17 @@ def _blocks(result: ToolResultBlock) -> Json:
 
 def _report(report: VerificationReport) -> Section:
     facts: list[tuple[str, Json]] = [
-        (_("Status"), report.status.value),
-        (_("Subject"), report.subject),
+        (worded("Status"), report.status.value),
+        (worded("Subject"), report.subject),
     ]
     for check in report.checks:
-        needed, optional = _("Check, required, {status}"), _("Check, optional, {status}")
+        needed, optional = marked("Check, required, {status}"), marked("Check, optional, {status}")
         told = needed if check.required else optional
-        facts.append((told.format(status=check.status.value), check.description))
+        facts.append((worded(told, status=check.status.value), check.description))
         if check.residual_risk is not None:
-            facts.append((_("Remaining risk"), check.residual_risk))
-    facts += [(_("Remaining risk"), risk) for risk in report.residual_risks]
-    return Section(_("Verification report"), tuple(facts))
+            facts.append((worded("Remaining risk"), check.residual_risk))
+    facts += [(worded("Remaining risk"), risk) for risk in report.residual_risks]
+    return Section(worded("Verification report"), tuple(facts))
 
 
 def _document_warnings(checkpoint: LoopCheckpoint) -> tuple[str, ...]:

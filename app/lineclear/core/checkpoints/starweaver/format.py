@@ -42,7 +42,7 @@ from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunSt
 from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.sentences import worded
-from lineclear.language import _, marked
+from lineclear.language import marked
 
 NAME: Final = "starweaver"
 
@@ -169,32 +169,32 @@ class Starweaver(Format):
         checkpoint = AgentCheckpoint.from_document(document)
         state, resume = checkpoint.state, checkpoint.resume
         run = (
-            (_("Parent run"), state.parent_run_id),
-            (_("Parent task"), state.parent_task_id),
-            (_("Context revision"), resume.context_revision),
-            (_("Environment"), resume.environment_ref),
-            (_("Span"), resume.trace_context.span_id),
+            (worded("Parent run"), state.parent_run_id),
+            (worded("Parent task"), state.parent_task_id),
+            (worded("Context revision"), resume.context_revision),
+            (worded("Environment"), resume.environment_ref),
+            (worded("Span"), resume.trace_context.span_id),
         )
         output = [
-            (_("Output"), state.output),
-            (_("Waiting messages"), state.idle_messages or None),
+            (worded("Output"), state.output),
+            (worded("Waiting messages"), state.idle_messages or None),
         ]
         if state.structured_output is not MISSING:
-            output.append((_("Structured output"), state.structured_output))
+            output.append((worded("Structured output"), state.structured_output))
         used = state.usage
         # Our agents write a 0 there which they have no count for.
         ours = reported(block_of(checkpoint.metadata).get("run"))
         unknown = ours is not None and ours.usage.cache is None
         cached = {
-            "cache_write_tokens": _("Tokens written to a cache"),
-            "cache_read_tokens": _("Tokens read from a cache"),
+            "cache_write_tokens": worded("Tokens written to a cache"),
+            "cache_read_tokens": worded("Tokens read from a cache"),
         }
         facts = (
-            (_("Run"), tuple((name, value) for name, value in run if value is not None)),
+            (worded("Run"), tuple((name, value) for name, value in run if value is not None)),
             (
-                _("Used so far"),
+                worded("Used so far"),
                 (
-                    (_("Requests to the model"), used.requests),
+                    (worded("Requests to the model"), used.requests),
                     # What is not told is no zero.
                     *(
                         (name, getattr(used, key))
@@ -203,7 +203,10 @@ class Starweaver(Format):
                     ),
                 ),
             ),
-            (_("Output so far"), tuple((n, value) for n, value in output if value is not None)),
+            (
+                worded("Output so far"),
+                tuple((n, value) for n, value in output if value is not None),
+            ),
         )
         return tuple(Section(title, found) for title, found in facts if found)
 
@@ -249,11 +252,11 @@ def _trace_id(checkpoint: AgentCheckpoint) -> str | None:
 def _position(checkpoint: AgentCheckpoint) -> Position:
     cursor = checkpoint.resume.cursor
     cursors = (
-        (_("Request attempt"), cursor.model_request_attempt),
-        (_("Tool call batch"), cursor.tool_call_batch_id),
-        (_("Validation attempt"), cursor.output_validation_attempt),
-        (_("Stream cursor"), cursor.stream_cursor),
-        (_("Message cursor"), cursor.message_cursor),
+        (worded("Request attempt"), cursor.model_request_attempt),
+        (worded("Tool call batch"), cursor.tool_call_batch_id),
+        (worded("Validation attempt"), cursor.output_validation_attempt),
+        (worded("Stream cursor"), cursor.stream_cursor),
+        (worded("Message cursor"), cursor.message_cursor),
     )
     return Position(
         run_id=checkpoint.run_id,

@@ -27,7 +27,8 @@ from lineclear.core.inbox.history.entry import (
 )
 from lineclear.core.ledger.records import format_instant
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.core.sentences import joined, worded, worded_count
+from lineclear.language import marked
 
 ROWS: Final = ", ".join(COLUMNS)
 _INSERT: Final = f"INSERT INTO entries ({ROWS}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608  (constants)
@@ -111,11 +112,12 @@ class Broken:
     def sentence(self) -> str:
         """Say which row it is and what is wrong with it."""
         if not self.origin:
-            return _("The history is damaged: {why}.").format(why=self.why)
-        told = _("Chain broken at row {row:,} of {origin}: {why}.")
+            return worded("The history is damaged: {why}.", why=self.why)
+        told = marked("Chain broken at row {row:,} of {origin}: {why}.")
         if self.recorded_at:
-            told = _("Chain broken at row {row:,} of {origin}, recorded {time}: {why}.")
-        return told.format(
+            told = marked("Chain broken at row {row:,} of {origin}, recorded {time}: {why}.")
+        return worded(
+            told,
             row=self.seq,
             origin=visible_line(self.origin, 40)[:8],
             time=visible_line(self.recorded_at, 40),
@@ -147,13 +149,15 @@ class Verified:
         if self.broken is not None:
             return self.broken.sentence
         if self.head_found is False:
-            return _("The noted hash stands in no chain: rows were removed, or all written anew.")
-        intact = counted(
+            return worded(
+                "The noted hash stands in no chain: rows were removed, or all written anew."
+            )
+        intact = worded_count(
             "Chain intact \u00b7 {n:,} decision",
             "Chain intact \u00b7 {n:,} decisions",
             self.decisions,
         )
-        return " \u00b7 ".join((intact, _("checked now")))
+        return joined((intact, worded("checked now")), by=" \u00b7 ")
 
 
 class ChainCheck:
@@ -168,17 +172,19 @@ class ChainCheck:
         origin, seq, version = row[:3]
         prev, digest = row[_HASHED:]
         if version != VERSION:
-            return f"it is of version {version}, which this program does not know"
+            return worded(
+                "it is of version {version}, which this program does not know", version=version
+            )
         try:
             if digest != digest_of(row[:_HASHED], prev):
-                return "its content is not what was recorded"
+                return worded("its content is not what was recorded")
         except TypeError:
-            return "its content is not what was recorded"
+            return worded("its content is not what was recorded")
         last_seq, last = self._last.get(origin, (0, BEGINNING))
         if seq != last_seq + 1 or prev != last:
             gone = self._anchors.holds(origin, seq - 1, prev)
             if not gone or seq <= last_seq:
-                return "the row before it is missing or another"
+                return worded("the row before it is missing or another")
         self._last[origin] = (seq, digest)
         return None
 
@@ -191,7 +197,7 @@ class ChainCheck:
                 continue
             if end is None and head is not None and self._anchors.holds(origin, *head):
                 continue
-            return origin, (end or (0, b""))[0] + 1, "the rows from here on were removed"
+            return origin, (end or (0, b""))[0] + 1, worded("the rows from here on were removed")
         return None
 
     def ends(self) -> dict[str, tuple[int, bytes]]:
@@ -266,12 +272,18 @@ def verify(path: Path | None = None, *, noted: str | None = None) -> Verified:
     except database.Unusable as why:
         if why.code != "history_damaged":
             raise
-        return Verified(0, 0, broken=Broken("", 0, "", f"{path_text(path)} cannot be read"))
+        return Verified(
+            0, 0, broken=Broken("", 0, "", worded("{path} cannot be read", path=path_text(path)))
+        )
     try:
         with database.told(path):
             return verified(connection, noted)
     except database.Unusable as why:
-        return Verified(0, 0, broken=Broken("", 0, "", f"{path_text(path)}: {why.__cause__}"))
+        return Verified(
+            0,
+            0,
+            broken=Broken("", 0, "", f"{path_text(path)}: {why.__cause__}"),
+        )
     finally:
         connection.close()
 

@@ -16,6 +16,7 @@ from lineclear.core.errors import LineclearError, NothingPending, Unreadable
 from lineclear.core.inbox.history.entry import COLUMNS, NUMBERS
 from lineclear.core.ledger.layout import temporary_name
 from lineclear.core.places import path_text, state
+from lineclear.core.sentences import worded
 
 FILE_NAME: Final = "history.db"
 APPLICATION_ID: Final = 0x4C434869
@@ -88,7 +89,9 @@ def connect(path: Path, *, busy_s: float | None = None) -> sqlite3.Connection:
         raise
     if kind == "new":
         connection.close()
-        raise Unusable("history_foreign", f"{path_text(path)} is empty, no history.", path)
+        raise Unusable(
+            "history_foreign", worded("{path} is empty, no history.", path=path_text(path)), path
+        )
     return connection
 
 
@@ -132,7 +135,14 @@ def connect_or_set_aside(
             beside = path.with_name(f"{path.stem}-{SCHEMA_VERSION}{path.suffix}")
             if beside == path:
                 raise
-            say(f"{why.sentence} This one keeps its own in {path_text(beside)}.", path_text(path))
+            say(
+                worded(
+                    "{why} This one keeps its own in {path}.",
+                    why=why.sentence,
+                    path=path_text(beside),
+                ),
+                path_text(path),
+            )
             return connect_or_set_aside(beside, say)
         kept = set_aside(path, identity)
         if kept is not None:
@@ -142,9 +152,11 @@ def connect_or_set_aside(
 
 def kept_sentence(why: Unusable, kept: Path) -> str:
     """Tell of a file that was kept aside."""
-    return (
-        f"{why.sentence} It is kept as {path_text(kept)}, and a new history begins; what the"
-        " stores still hold is found again."
+    return worded(
+        "{why} It is kept as {path}, and a new history begins; what the stores"
+        " still hold is found again.",
+        why=why.sentence,
+        path=path_text(kept),
     )
 
 
@@ -222,19 +234,25 @@ def told(path: Path) -> Iterator[None]:
         kind = getattr(why, "sqlite_errorcode", 0) & _PRIMARY
         name = path_text(path)
         if kind in _DAMAGED:
-            raise Unusable("history_damaged", f"The history {name} is damaged.", path) from why
+            raise Unusable(
+                "history_damaged", worded("The history {name} is damaged.", name=name), path
+            ) from why
         if kind in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise LineclearError(
-                f"The history {name} is in use by another program; try again.",
+                worded("The history {name} is in use by another program; try again.", name=name),
                 code="history_busy",
             ) from why
         if kind == sqlite3.SQLITE_FULL:
             raise LineclearError(
-                f"Nothing was added to the history {name}: the disk is full; free space there.",
+                worded(
+                    "Nothing was added to the history {name}: the disk is full; free space there.",
+                    name=name,
+                ),
                 code="history_unwritable",
             ) from why
         raise LineclearError(
-            f"The history {name} cannot be used: {why}.", code="history_unwritable"
+            worded("The history {name} cannot be used: {why}.", name=name, why=str(why)),
+            code="history_unwritable",
         ) from why
 
 
@@ -286,7 +304,9 @@ def _refuse_what_is_no_file(path: Path) -> None:
     with contextlib.suppress(OSError):
         mode = os.stat(path).st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise Unusable("history_foreign", f"{path_text(path)} is no regular file.", path)
+            raise Unusable(
+                "history_foreign", worded("{path} is no regular file.", path=path_text(path)), path
+            )
 
 
 def _readable(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
@@ -316,16 +336,22 @@ def _kind_of(connection: sqlite3.Connection, path: Path) -> str:
     if application == 0 and version == 0 and not tables:
         return "new"
     if application not in _OURS:
-        raise Unusable("history_foreign", f"{name} is a database, but no history.", path)
+        raise Unusable(
+            "history_foreign", worded("{name} is a database, but no history.", name=name), path
+        )
     if version > SCHEMA_VERSION:
-        raise Unusable("history_newer", f"The history {name} is a newer Lineclear's.", path)
+        raise Unusable(
+            "history_newer", worded("The history {name} is a newer Lineclear's.", name=name), path
+        )
     with told(path):
         try:
             connection.execute("SELECT seq, hash FROM heads LIMIT 1").fetchone()
             connection.execute(f"SELECT {', '.join(COLUMNS)} FROM entries LIMIT 1").fetchone()  # noqa: S608  (constants)
         except sqlite3.OperationalError as why:
             if getattr(why, "sqlite_errorcode", 0) & _PRIMARY == sqlite3.SQLITE_ERROR:
-                raise Unusable("history_damaged", f"The history {name} is damaged.", path) from why
+                raise Unusable(
+                    "history_damaged", worded("The history {name} is damaged.", name=name), path
+                ) from why
             raise
     return "ours"
 
@@ -370,10 +396,13 @@ def _fill(draft: Path, path: Path) -> None:
 
 
 def _absent(path: Path) -> NothingPending:
-    return NothingPending(f"There is no history yet in {path_text(path)}.", code="history_absent")
+    return NothingPending(
+        worded("There is no history yet in {path}.", path=path_text(path)), code="history_absent"
+    )
 
 
 def _unreadable(path: Path, why: str) -> LineclearError:
     return LineclearError(
-        f"The history {path_text(path)} cannot be opened: {why}.", code="history_unreadable"
+        worded("The history {path} cannot be opened: {why}.", path=path_text(path), why=str(why)),
+        code="history_unreadable",
     )

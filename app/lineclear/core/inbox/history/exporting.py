@@ -21,6 +21,7 @@ from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.layout import temporary_name
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 _SAID: Final = ("tool", "agent", "by_name", "reason", "note", "ended_by")
 """Names and what people said: secrets may stand in them, as in any text."""
@@ -123,11 +124,13 @@ def export(
     path = Path(os.path.abspath(path))
     if not replace and os.path.lexists(path):
         raise LineclearError(
-            f"{path_text(path)} is there already; nothing was written.", code="exists"
+            worded("{path} is there already; nothing was written.", path=path_text(path)),
+            code="exists",
         )
     if not _may_be_replaced(path):
         raise LineclearError(
-            f"{path_text(path)} is no regular file; nothing was written.", code="export_failed"
+            worded("{path} is no regular file; nothing was written.", path=path_text(path)),
+            code="export_failed",
         )
     draft = path.with_name(temporary_name())
     try:
@@ -139,11 +142,17 @@ def export(
         _put(draft, path, replace=replace)
     except FileExistsError as why:
         raise LineclearError(
-            f"{path_text(path)} is there already; nothing was written.", code="exists"
+            worded("{path} is there already; nothing was written.", path=path_text(path)),
+            code="exists",
         ) from why
     except OSError as why:
         raise LineclearError(
-            f"{path_text(path)} was not written: {oserrors.reason(why)}.", code="export_failed"
+            worded(
+                "{path} was not written: {reason}.",
+                path=path_text(path),
+                reason=oserrors.reason(why),
+            ),
+            code="export_failed",
         ) from why
     finally:
         with contextlib.suppress(OSError):

@@ -16,6 +16,7 @@ from lineclear.core.inbox.history import chain, database
 from lineclear.core.inbox.history.entry import BEGINNING, LONGEST, Fact
 from lineclear.core.inbox.history.retention import pruned
 from lineclear.core.places import path_text
+from lineclear.core.sentences import worded
 
 _AT_ONCE: Final = 2000
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -69,14 +70,18 @@ def _refuse_broken(source: sqlite3.Connection, other: Path) -> None:
     for row in chain.rows_in(source):
         why = check.fault(row)
         if why is None and not _is_plain(row):
-            why = "no history writes such a row"
+            why = worded("no history writes such a row")
         if why is not None:
             told = chain.Broken(str(row[0]), row[1], str(row[3]), why).sentence
-            raise Refusal(f"{name} was not merged. {told}", code="history_broken")
+            raise Refusal(
+                worded("{name} was not merged. {why}", name=name, why=told), code="history_broken"
+            )
     end = check.end_fault(chain.heads_in(source))
     if end is not None:
         told = chain.Broken(end[0], end[1], "", end[2]).sentence
-        raise Refusal(f"{name} was not merged. {told}", code="history_broken")
+        raise Refusal(
+            worded("{name} was not merged. {why}", name=name, why=told), code="history_broken"
+        )
 
 
 def _is_plain(row: tuple[Any, ...]) -> bool:
@@ -126,7 +131,12 @@ def _take(into: sqlite3.Connection, *, other: Path, own: str, part: _Rows) -> in
 
 def _forked(other: Path, origin: str, seq: int) -> Refusal:
     return Refusal(
-        f"{path_text(other)} was not merged: from row {seq:,} of {origin[:8]} on, the two go on"
-        " differently. One is a copy that was written to since.",
+        worded(
+            "{name} was not merged: from row {seq:,} of {origin} on, the two go on"
+            " differently. One is a copy that was written to since.",
+            name=path_text(other),
+            seq=seq,
+            origin=origin[:8],
+        ),
         code="history_forked",
     )

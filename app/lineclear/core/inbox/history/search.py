@@ -15,7 +15,7 @@ from lineclear.core.inbox.history import database
 from lineclear.core.inbox.history.entry import COLUMNS, Entry, Kind, entry_of, person_text
 from lineclear.core.inbox.history.query import Query, Term
 from lineclear.core.ledger.records import format_instant
-from lineclear.language import _
+from lineclear.core.sentences import worded
 
 PAGE: Final = 200
 _NOWHERE: Final = (0, 0)
@@ -234,7 +234,9 @@ class Search:
                 return self._connection.execute(sql, values).fetchall()
             except sqlite3.OperationalError as why:
                 if getattr(why, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-                    raise LineclearError("The search was stopped.", code="interrupted") from why
+                    raise LineclearError(
+                        worded("The search was stopped."), code="interrupted"
+                    ) from why
                 raise
 
     def _follow(self) -> None:
@@ -349,8 +351,8 @@ def _bucket(by: Pivot, row: tuple[Any, ...]) -> Bucket:
             label = person_text(second, first)
             term = Term("by", str(second or ""), number=first)
         case Pivot.END:
-            known = {1: _("end seen"), 0: _("end not seen")}
-            label = known.get(first, _("not reported"))
+            known = {1: worded("end seen"), 0: worded("end not seen")}
+            label = known.get(first, worded("not reported"))
             term = Term("end", number=first)
         case _:
             label = str(first or "")
