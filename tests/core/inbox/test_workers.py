@@ -11,7 +11,7 @@ import pytest
 
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox.deciding import Origin, decide, resolve
-from lineclear.core.inbox.launch import relaunch
+from lineclear.core.inbox.launch import relaunch, relaunch_and_hear
 from lineclear.core.inbox.scan import Scanner, read_detail, scan_once
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
@@ -96,6 +96,47 @@ def test_while_the_command_lives_it_runs_although_its_worker_was_killed(source, 
 
     # No file has changed, and still it is noticed.
     until(seen_by_who_watches)
+
+
+@pytest.mark.parametrize("leave", [leave_waiting, leave_pending, left])
+def test_while_the_command_lives_no_copy_is_started_that_nobody_watches(tmp_path, leave):
+    tried: dict[str, Any] = {}
+    pid, go = tmp_path / "pid", tmp_path / "go"
+
+    def start(name):
+        source = tmp_path / name
+        if not source.exists():
+            source.mkdir(mode=0o700)
+            leave(source)
+        settings = command(source, "-c", HOLDS_ON, os.fspath(pid), os.fspath(go))
+        (row,) = scan_once(settings, settings.sources)
+        if row.state is State.PENDING:
+            decide(read_detail(row), Verdict("approve"), Origin.CLICK, settings)
+            (row,) = scan_once(settings, settings.sources)
+        try:
+            relaunch_and_hear(read_detail(row), settings, despite=WORD)
+        finally:
+            tried[name] = read_detail(row)
+
+    start("here")
+    until(pid.exists)
+    worker = tried["here"].records.start.owner
+    os.kill(worker.pid, signal.SIGKILL)
+    until(lambda: process_of(worker) is Process.DEAD)
+    lives = pid.read_text()
+    with pytest.raises(Refusal) as refused:
+        start("there")
+    assert (refused.value.code, refused.value.sentence) == (
+        "alive",
+        f"Its run goes on already: process {lives} resumed it in {tried['here'].row.store}.",
+    )
+    assert pid.read_text() == lives
+    go.touch()
+    until(lambda: not os.path.lexists(f"/proc/{lives}"))
+    pid.unlink()
+    until(lambda: all(process_of(one.owner) is Process.DEAD for one in tried["there"].launches))
+    start("there")
+    until(pid.exists)
 
 
 def test_a_worker_that_came_to_its_end_leaves_no_lock_of_its_own(source):

@@ -1,10 +1,11 @@
 """Runs that go on since this operator started them, wherever they stand: two locks for each.
 
 A look finds what goes on in watched folders only. Of copies that no watched folder holds, these
-tell the operator's next start, and name who it is. Who starts a run holds the first; processes
-below it are let through, as one of them is what it starts. The agent that goes on holds the second,
-also after its starter ended, and nobody is let through there, be it in a process of the agent's
-own. Both are taken and removed in the run's turn.
+tell the operator's next start, and name who it is. Who starts a run holds the first, together with
+the command that it starts, which may outlive it; processes below the one that is named there are
+let through, as one of them is what was started. The agent that goes on holds the second, also after
+its starter ended, and nobody is let through there, be it in a process of the agent's own. Both are
+taken and removed in the run's turn.
 """
 
 from __future__ import annotations
@@ -45,16 +46,17 @@ def refuse_going_on(name: str) -> None:
 
 
 @contextmanager
-def going_on(name: str, store: Path) -> Iterator[None]:
+def going_on(name: str, store: Path) -> Iterator[AgentLock | None]:
     """Say until it is left that this process started a run in STORE; entered in its turn.
 
-    Raises Refusal: `alive`, `start_lock`.
+    Gives the lock, which a command that is started has to inherit; None where this process is
+    itself what was started. Raises Refusal: `alive`, `start_lock`.
     """
     if _is_ours(lock.look(_folder(name))):
-        yield
+        yield None
         return
-    with _holding(name, _folder(name), store):
-        yield
+    with _holding(name, _folder(name), store) as held:
+        yield held
 
 
 def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
@@ -75,7 +77,7 @@ def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
 
 
 @contextmanager
-def _holding(name: str, folder: Path, store: Path) -> Iterator[None]:
+def _holding(name: str, folder: Path, store: Path) -> Iterator[AgentLock]:
     try:
         held = AgentLock.acquire(folder, argv=(path_text(store),))
     except StoreHeld as why:
@@ -85,7 +87,7 @@ def _holding(name: str, folder: Path, store: Path) -> Iterator[None]:
     except StoreRefused as why:
         raise no_lock(why) from why
     try:
-        yield
+        yield held
     finally:
         _end(held, name)
 
