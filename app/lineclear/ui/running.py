@@ -22,7 +22,7 @@ from qasync import QEventLoop
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import settings_change
 from lineclear.core.places import absolute, home
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import qt_words, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
@@ -95,7 +95,7 @@ async def run(
     if first is not None:
         first.raise_wanted.connect(window.bring)
     with _signals(loop, tasks, window.end):
-        window.desk.begin(loaded.said, None if loaded.said else since)
+        window.desk.begin(translated(loaded.said), None if loaded.said else since)
         window.show()
         bridge.start()
         window.attention.start(tasks)
@@ -182,7 +182,7 @@ def _start(options: argparse.Namespace, check: Check | None) -> int:
         with contextlib.closing(first) if first is not None else contextlib.nullcontext():
             _run(app, run(app, options, first, check))
     except LineclearError as why:
-        return complain(why.sentence)
+        return complain(translated(why.sentence))
     return 0
 
 

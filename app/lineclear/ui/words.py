@@ -19,7 +19,7 @@ from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
-from lineclear.language import _, counted, marked_pair
+from lineclear.language import _, counted, marked_pair, translated
 
 NAME_LIMIT = 40
 """Names are agent text: shown escaped and cut here."""
@@ -234,7 +234,7 @@ def warning(code: str, *, run: bool = False) -> str:
 def warning_about(row: Row, code: str, me: Person | None = None) -> str:
     """A warning's sentence, with what is known of the call elsewhere that it is about."""
     if code in (TWIN, REPEATS) and (told := warning_words.about(row, code, me)) is not None:
-        return told
+        return translated(told)
     if code == RESUMED_BEFORE and row.resumed is not None:
         return f"{warning(code)} {resumed_before(row.resumed)}"
     before = row.answered

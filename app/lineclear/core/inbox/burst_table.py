@@ -18,7 +18,7 @@ from lineclear.core.inbox.burst_blocks import block_text, exact, is_block
 from lineclear.core.inbox.burst_outliers import far_off, rare
 from lineclear.core.inbox.rows import Row
 from lineclear.core.places import path_text
-from lineclear.core.sentences import worded
+from lineclear.core.sentences import joined, worded
 
 NOT_GIVEN: Final = worded("not given")
 """Stands where a call has no such field; a text in a value has quotes around it."""
@@ -139,15 +139,15 @@ class _Cell:
 
 def _fields(facts: Sequence[tuple[Row, Leaves]], mask: Mask) -> Iterable[tuple[Field, list[_Cell]]]:
     rows = [row for row, _ in facts]
-    yield Field(Kind.AGENT, "Agent"), [_Cell(row.agent) for row in rows]
+    yield Field(Kind.AGENT, worded("Agent")), [_Cell(row.agent) for row in rows]
     if len({row.source for row in rows}) > 1:
         folders = [_Cell(visible_line(path_text(row.source))) for row in rows]
-        yield Field(Kind.FOLDER, "Folder"), folders
+        yield Field(Kind.FOLDER, worded("Folder")), folders
     warnings = [
-        _Cell(" ".join(SENTENCES.get(code, f"{code}.") for code in row.warnings)) for row in rows
+        _Cell(joined(SENTENCES.get(code, f"{code}.") for code in row.warnings)) for row in rows
     ]
     if any(cell.text for cell in warnings):
-        yield Field(Kind.WARNINGS, "Warnings"), warnings
+        yield Field(Kind.WARNINGS, worded("Warnings")), warnings
     shown = [mask(row.arguments) for row in rows]
     for path in dict.fromkeys(path for _row, leaves in facts for path in leaves):
         cells = [

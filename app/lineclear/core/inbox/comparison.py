@@ -11,7 +11,7 @@ from typing import Final
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.sentences import worded_count
+from lineclear.core.sentences import joined, worded, worded_count
 
 AT_MOST: Final = 1_000
 """Differences that are listed; of calls with more, nobody compares field by field."""
@@ -38,22 +38,22 @@ class Change:
 
     def where(self) -> str:
         """The path for a person: `items[2].price`; a long key is cut, and says how much."""
-        text = ""
+        text: list[str] = []
         for key in self.path:
             if isinstance(key, int):
-                text += f"[{key}]"
+                text.append(f"[{key}]")
             elif len(key) > KEY_AT_MOST:
                 more = worded_count(
                     "{n:,} more character", "{n:,} more characters", len(key) - KEY_AT_MOST
                 )
                 # Outside the quotes, where no key can say it.
-                text += f"[{encode_basestring(key[:KEY_AT_MOST])}\u2026 {more}]"
+                text += (f"[{encode_basestring(key[:KEY_AT_MOST])}\u2026 ", more, "]")
             elif _PLAIN_KEY.fullmatch(key):
-                text += f".{key}" if text else key
+                text.append(f".{key}" if text else key)
             else:
                 # So that no key can be taken for a path.
-                text += f"[{encode_basestring(key)}]"
-        return text or "(everything)"
+                text.append(f"[{encode_basestring(key)}]")
+        return joined(text, by="") or worded("(everything)")
 
 
 def differences(

@@ -15,6 +15,7 @@ from lineclear.core.inbox.rows import Answered, Resumed, Row
 from lineclear.core.inbox.scanned import SourceHealth, StoreRows
 from lineclear.core.inbox.twins import Twins
 from lineclear.core.ledger.state import State
+from lineclear.core.sentences import worded
 
 DUPLICATE = "duplicate_id"
 
@@ -157,7 +158,9 @@ def _as_duplicate(row: Row, place: Path) -> Row:
         id=digest,
         state=State.UNREADABLE,
         reason_code=DUPLICATE,
-        reason=f"Another store holds a call with the same id, {row.id[:8]}: one is a copy.",
+        reason=worded(
+            "Another store holds a call with the same id, {id}: one is a copy.", id=row.id[:8]
+        ),
         decision=None,
         outcome=None,
         closed=False,

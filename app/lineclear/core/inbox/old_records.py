@@ -15,7 +15,7 @@ from lineclear.core.ledger import retention
 from lineclear.core.ledger.retention import OldCall
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
-from lineclear.core.sentences import worded
+from lineclear.core.sentences import joined, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,14 @@ class Old:
     def lines(self) -> list[str]:
         """Name each call that would go, escaped: when it ended, number, tool, and store."""
         return [
-            f"{one.ended_at.astimezone():%Y-%m-%d %H:%M}  {one.seq:06d}"
-            f"  {visible_line(one.tool, 40) or 'a rest'}  {visible_line(path_text(one.store))}"
+            joined(
+                (
+                    f"{one.ended_at.astimezone():%Y-%m-%d %H:%M}  {one.seq:06d}",
+                    visible_line(one.tool, 40) or worded("a rest"),
+                    visible_line(path_text(one.store)),
+                ),
+                by="  ",
+            )
             for one in self.calls
         ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -22,6 +23,8 @@ _WINDOW: Final = 1 << 16
 """Characters searched in one go: other threads run between two of them, but not during one."""
 _OVERLAP: Final = 1 << 12
 """More than the longest thing that one pattern matches."""
+_SHORT: Final = 200
+"""Characters of a text that is kept with what was found: a conversation repeats such ones."""
 
 
 # --- By the value -------------------------------------------------------------------------------
@@ -161,6 +164,17 @@ def spans(text: str, *, widely: bool = False) -> Iterator[tuple[int, int]]:
     What is assigned to a secret's name counts where it looks random; WIDELY, for records that
     nobody decides on, also where it could be any password.
     """
+    if len(text) <= _SHORT:
+        return iter(_in_short(text, widely))
+    return _in_long(text, widely=widely)
+
+
+@lru_cache(maxsize=8192)
+def _in_short(text: str, widely: bool) -> tuple[tuple[int, int], ...]:
+    return tuple(_in_long(text, widely=widely))
+
+
+def _in_long(text: str, *, widely: bool) -> Iterator[tuple[int, int]]:
     yield from _private_keys(text)
     start = 0
     while True:

@@ -15,7 +15,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.sight import Sight, end_seen
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui.announcing import announce
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
@@ -204,7 +204,7 @@ class BurstFlow(QObject):
             still_same(before, after)
         except LineclearError as why:
             ending = told.ending(why, self._bridge.me())
-            self._model.stand(row_id, Standing(Phase.OUT, ending, why.sentence))
+            self._model.stand(row_id, Standing(Phase.OUT, ending, translated(why.sentence)))
             return True
         if after is not None:
             self._model.keep(after)

@@ -12,7 +12,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from lineclear.core.inbox.burst_table import Kind, Member, Table, Value
 from lineclear.core.inbox.bursts import Burst
 from lineclear.core.inbox.rows import Row
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.labels import tooltip
 
 Index = QModelIndex | QPersistentModelIndex
@@ -82,12 +82,12 @@ class BurstModel(QAbstractTableModel):
         if role == Role.VALUE:
             return value
         if role == Qt.ItemDataRole.DisplayRole:
-            return value.text
+            return translated(value.text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip(self._often(value))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             label = self.table.columns[index.column() - 1].label
-            return f"{label}: {value.text}{self._marked(value)}"
+            return f"{translated(label)}: {translated(value.text)}{self._marked(value)}"
         return None
 
     def _told(self, standing: Standing, role: int) -> Any:
@@ -115,7 +115,11 @@ class BurstModel(QAbstractTableModel):
         if orientation is not Qt.Orientation.Horizontal:
             return None
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return _("State") if section == STANDING else self.table.columns[section - 1].label
+            return (
+                _("State")
+                if section == STANDING
+                else translated(self.table.columns[section - 1].label)
+            )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if self.numeric(section) else _LEFT
             return side | Qt.AlignmentFlag.AlignVCenter

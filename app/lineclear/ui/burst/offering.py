@@ -11,7 +11,7 @@ from lineclear.core.inbox import warning_words
 from lineclear.core.inbox.bursts import Burst, Why, burst_of, unfit
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
-from lineclear.language import _, counted, marked_pair
+from lineclear.language import _, counted, marked_pair, translated
 from lineclear.ui.burst import told
 from lineclear.ui.deciding.offers import Offer
 from lineclear.ui.tasks import Tasks
@@ -50,8 +50,8 @@ class Offering(QObject):
             return Offer(counted(*TOO_MANY, number=count))
         rows = tuple(self._chosen())
         if rows and not any(row.may_answer for row in rows):
-            return Offer(warning_words.unheard(rows[0]))
-        why = unfit(rows)
+            return Offer(translated(warning_words.unheard(rows[0])))
+        why = translated(unfit(rows))
         if why:
             return _one_by_one(count, why)
         if rows != self._rows:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from lineclear.core.inbox.bursts import Burst, unfit
 from lineclear.core.inbox.rows import Row
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst.flow import BurstFlow
@@ -89,7 +89,11 @@ class Together(QObject):
             self._bring(self.flow.window)
             return
         rows = self._chosen()
-        why = _("Select several calls of one tool first.") if len(rows) < 2 else unfit(rows)
+        why = (
+            _("Select several calls of one tool first.")
+            if len(rows) < 2
+            else translated(unfit(rows))
+        )
         if len(rows) > COMPARED_AT_MOST:
             why = counted(*TOO_MANY, number=len(rows))
         if why:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from lineclear.core.errors import LineclearError, NotConfirmed
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import BurstModel, Phase, Standing
@@ -106,10 +106,10 @@ class Run(QObject):
         except LineclearError as why:
             self.decided.discard(row.id)
             ending = told.ending(why, self._bridge.me())
-            self._model.stand(row.id, Standing(Phase.OUT, ending, why.sentence))
+            self._model.stand(row.id, Standing(Phase.OUT, ending, translated(why.sentence)))
             if isinstance(why, NotConfirmed):
                 # What keeps one from being written keeps the next one, too.
-                self.failure = why.sentence
+                self.failure = translated(why.sentence)
                 self._stopping = True
         else:
             self._model.stand(row.id, Standing(Phase.DECIDED, self.word))

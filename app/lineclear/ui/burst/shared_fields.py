@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
 from lineclear.core.inbox.burst_table import Field, Kind, Value
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme, words
 from lineclear.ui.burst.block import Block
 from lineclear.ui.burst.spans import Spans
@@ -55,23 +55,23 @@ class SharedFields(QScrollArea):
         grid.setVerticalSpacing(4)
         grid.setColumnStretch(1, 1)
         for place, (field, value) in enumerate(common):
-            key = PlainLabel(field.label, name="commonKey")
+            key = PlainLabel(translated(field.label), name="commonKey")
             if field.kind is Kind.ARGUMENT:
                 key.setFont(theme.mono_font())
             key.setProperty("tone", "muted")
             if key.sizeHint().width() > _KEY_WIDEST:
-                key = WholeLabel(field.label, name="commonKey")
+                key = WholeLabel(translated(field.label), name="commonKey")
                 key.setFixedWidth(_KEY_WIDEST)
             told: PlainLabel
             if value.block and not value.masked:
-                told = Block(value.text, name="commonBlock")
+                told = Block(translated(value.text), name="commonBlock")
             else:
-                told = WholeLabel(value.text, name="commonValue")
+                told = WholeLabel(translated(value.text), name="commonValue")
             if field.kind is Kind.ARGUMENT:
                 told.setFont(theme.mono_font())
             if field.kind is Kind.WARNINGS:
                 told.setProperty("tone", "care")
-            told.setAccessibleName(f"{field.label}: {value.text}")
+            told.setAccessibleName(f"{translated(field.label)}: {translated(value.text)}")
             grid.addWidget(key, place, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(told, place, 1)
         self.setWidget(inner)

@@ -15,7 +15,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.whereabouts import Gone
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding import freezing
 from lineclear.ui.deciding.away import OFFERED, STANDING, Away
@@ -148,7 +148,7 @@ class InView(QObject):
             return
         except LineclearError as why:
             if self.id == row.id and not self.frozen:
-                self._tell_unread(why.sentence)
+                self._tell_unread(translated(why.sentence))
             return
         if self.id != row.id or self.frozen:
             return

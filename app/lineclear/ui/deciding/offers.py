@@ -23,7 +23,7 @@ from lineclear.core.inbox.warning_words import runs_as_you, starts_as_you, unhea
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.typed_commands import on_call
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.deciding.arming import Act, Need, Readiness
 
@@ -196,7 +196,7 @@ def offer(
         return offered
     if offered.resume and runs_as_you(row):
         return replace(offered, take_back=False, taking_back="")
-    return Offer(unheard(row))
+    return Offer(translated(unheard(row)))
 
 
 def _offer(row: Row, decided: int, together: int, others: str, *, word: bool) -> Offer:
@@ -404,7 +404,9 @@ def allowed(row: Row, offer: Offer, *, editable: bool = True) -> Offer:
     try:
         may_decide(row, Origin.CLICK, gives, despite=stops)
     except LineclearError as why:
-        offer = replace(offer, approve="", modify=False, answer=False, sentence=why.sentence)
+        offer = replace(
+            offer, approve="", modify=False, answer=False, sentence=translated(why.sentence)
+        )
     try:
         may_decide(row, Origin.CLICK, "deny")
     except LineclearError:

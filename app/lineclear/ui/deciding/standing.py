@@ -11,7 +11,7 @@ from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import words
 
 NOT_PICKED_UP_S = 5.0
@@ -190,7 +190,7 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
         why = row.reason or (
             _("code {code}").format(code=row.reason_code) if row.reason_code else ""
         )
-        said = f": {visible_line(why, 200)}" if why else ""
+        said = f": {visible_line(translated(why), 200)}" if why else ""
         return words.ended(_("The agent refused the decision{said}").format(said=said))
     if row.outcome == "resolved":
         return (
@@ -249,7 +249,7 @@ def _taken_back(row: Row, now: datetime, me: Person | None) -> str:
 
 def _withdrawn(row: Row, now: datetime, me: Person | None) -> str:
     if row.reason_code in (GONE, ASKED_ANEW) and row.reason:
-        return words.ended(visible_sentence(row.reason, 200))
+        return words.ended(visible_sentence(translated(row.reason), 200))
     if row.taken_back_by is not None:
         return _taken_back(row, now, me)
     at = _at(row.ended_at, now)
@@ -268,25 +268,33 @@ def _held(row: Row, now: datetime, me: Person | None) -> str:
 
 
 def _unreadable(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_sentence(row.reason or row.reason_code or _("the reason is not known"), 400)
+    why = visible_sentence(
+        translated(row.reason or row.reason_code or _("the reason is not known")), 400
+    )
     return _("Cannot be read: {why}. It cannot be approved.").format(why=why.rstrip("."))
 
 
 def _damaged(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_sentence(row.reason or row.reason_code or _("the reason is not known"), 400)
+    why = visible_sentence(
+        translated(row.reason or row.reason_code or _("the reason is not known")), 400
+    )
     return _("A record of this call is damaged: {why}. It cannot be approved.").format(
         why=why.rstrip(".")
     )
 
 
 def _stray(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_sentence(row.reason or _("records that belong to no call here"), 400)
+    why = visible_sentence(translated(row.reason or _("records that belong to no call here")), 400)
     return _("Stray records: {why}. They are ignored.").format(why=why.rstrip("."))
 
 
 def _and_reason(text: str, row: Row) -> str:
     """TEXT, and how the last try ended, where that is known."""
-    return f"{text} {words.ended(visible_sentence(row.reason, 200))}" if row.reason else text
+    return (
+        f"{text} {words.ended(visible_sentence(translated(row.reason), 200))}"
+        if row.reason
+        else text
+    )
 
 
 def _resumable(row: Row, now: datetime, _me: Person | None) -> str:

@@ -18,7 +18,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
@@ -58,7 +58,7 @@ class StandingWord(QObject):
         self._timer.timeout.connect(self._look)
         found = self._kept.take_up([one.path for one in bridge.settings.sources], read_now())
         self._words.go_on(found.words)
-        self.said = " ".join(found.said)
+        self.said = " ".join(map(translated, found.said))
         """What has to be said of words that do not go on, or ""."""
         self._listed = self._words.stands(self._now())
         if self._listed:
@@ -104,7 +104,7 @@ class StandingWord(QObject):
                 self._unwritten = False
                 await self._tasks.in_thread(partial(self._kept.keep, self._listed, read_now()))
         except LineclearError as why:
-            self.failed.emit(why.sentence)
+            self.failed.emit(translated(why.sentence))
         finally:
             self._writing = False
 
@@ -125,7 +125,7 @@ class StandingWord(QObject):
         except LineclearError as why:
             self.failed.emit(
                 _("{tool} was not denied: {sentence}").format(
-                    tool=words.name(row.tool, _("A call")), sentence=why.sentence
+                    tool=words.name(row.tool, _("A call")), sentence=translated(why.sentence)
                 )
             )
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.rows import Row
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.deciding.verdicts import Done
 from lineclear.ui.reading.banners import Notice, failure_notice
 from lineclear.ui.tasks import Tasks
@@ -65,6 +65,6 @@ class Undertaking(QObject):
             if done.heard is not None:
                 await done.heard
         except LineclearError as why:
-            self.failed.emit(row, Notice("stop", why.sentence, name="failed"), name)
+            self.failed.emit(row, Notice("stop", translated(why.sentence), name="failed"), name)
         else:
             self.started.emit(row)

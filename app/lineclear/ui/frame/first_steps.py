@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from lineclear.core.errors import LineclearError
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 
@@ -67,6 +67,6 @@ class FirstSteps(QObject):
         try:
             await self._bridge.add_source(path, wide=wide)
         except LineclearError as why:
-            self.failed.emit(why.sentence)
+            self.failed.emit(translated(why.sentence))
             if why.code == "too_wide":
-                self.too_wide.emit(path, why.sentence)
+                self.too_wide.emit(path, translated(why.sentence))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 
 _TOLD = 3
@@ -54,7 +54,9 @@ def in_short(health: Sequence[SourceHealth]) -> str:
 def sentences(health: Sequence[SourceHealth]) -> list[str]:
     """One sentence for each of them, with the folder as its owner writes it."""
     return [
-        visible_sentence(one.sentence.replace(path_text(one.path), words.place(one.path)), 300)
+        visible_sentence(
+            translated(one.sentence).replace(path_text(one.path), words.place(one.path)), 300
+        )
         for one in health
         if not one.ok and one.sentence
     ]

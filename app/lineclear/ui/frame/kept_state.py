@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import operator_state
 from lineclear.core.inbox.operator_state import OperatorState
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class KeptState(QObject):
         super().__init__(parent)
         self._tasks = tasks
         loaded = operator_state.load()
-        self.said = loaded.said
+        self.said = translated(loaded.said)
         """What has to be said of the file, or ""."""
         self.state: OperatorState = loaded.state
         self._written = self.state

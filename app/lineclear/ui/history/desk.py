@@ -21,7 +21,7 @@ from lineclear.core.inbox.history.recorder import News
 from lineclear.core.inbox.history.search import Bucket, Cursor, Page, Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.frame.bars import Strip
 from lineclear.ui.history import told
@@ -238,7 +238,7 @@ class HistoryDesk(QObject):
             self._nothing(NOTHING, "muted")
             self._stale = True
         elif why.code != "interrupted":
-            self._nothing(why.sentence, "stop")
+            self._nothing(translated(why.sentence), "stop")
 
     def _nothing(self, sentence: str, tone: str) -> None:
         self.page.model.begin(Page(), {}, {})
@@ -256,7 +256,7 @@ class HistoryDesk(QObject):
 
     def _narrow(self, bucket: Bucket) -> None:
         """Only the calls of a bucket: a chip says so, and the calls come to the front."""
-        label = bucket.label or "\u2014"
+        label = translated(bucket.label) or "\u2014"
         each = Narrowing(bucket.term, f"{NAMES[self.page.sums.by]}: {label}")
         kept = tuple(one for one in self._narrowings if one.term.field != bucket.term.field)
         self._narrowings = (*kept, each)
@@ -348,7 +348,7 @@ class HistoryDesk(QObject):
     def take(self, news: News) -> None:
         """Rows were added, or something is to be told."""
         if news.sentence:
-            self.strip.tell(visible_sentence(news.sentence, 400))
+            self.strip.tell(visible_sentence(translated(news.sentence), 400))
         if news.added:
             self._stale = True
             if self.shown and not self._news.isActive():
@@ -381,11 +381,11 @@ class HistoryDesk(QObject):
             found = await self._tasks.in_thread(lambda: chain.verify(self._path))
         except LineclearError as why:
             self.page.show_verdict(
-                why.sentence, "muted" if why.code == "history_absent" else "stop"
+                translated(why.sentence), "muted" if why.code == "history_absent" else "stop"
             )
             return
         self._verified_at = datetime.now(UTC)
-        self.page.show_verdict(found.sentence, "ok" if found.intact else "stop")
+        self.page.show_verdict(translated(found.sentence), "ok" if found.intact else "stop")
 
     def second(self) -> None:
         """Let "checked now" become the time at which it was."""
@@ -423,7 +423,7 @@ class HistoryDesk(QObject):
         try:
             merged = await self._tasks.in_thread(merge)
         except LineclearError as why:
-            self.page.show_verdict(why.sentence, "stop")
+            self.page.show_verdict(translated(why.sentence), "stop")
             return
         whose = ", ".join(origin[:8] for origin in merged.origins)
         count = counted("{n} row", "{n} rows", merged.rows)

@@ -26,7 +26,7 @@ from lineclear.core.inbox.history.exporting import Format
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.search import Search
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.tasks import Tasks
@@ -179,7 +179,7 @@ class ExportDialog(QDialog):
         try:
             rows = await self._tasks.in_thread(write)
         except LineclearError as why:
-            self._say(why.sentence, "muted" if why.code == "interrupted" else "stop")
+            self._say(translated(why.sentence), "muted" if why.code == "interrupted" else "stop")
             self._replaceable(there=why.code == "exists")
         else:
             told = counted(

@@ -19,7 +19,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QResizeEven
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from lineclear.core.inbox.history.search import Bucket, Pivot
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.history import told
 from lineclear.ui.history.entry_table import RowView, paint_row, plain_table, row_height
@@ -96,7 +96,7 @@ class PivotModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return cells[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(self._buckets[index.row()].label)
+            return tooltip(translated(self._buckets[index.row()].label))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             said = zip(HEADINGS, cells[1:], strict=True)
             return ", ".join((cells[0], *(f"{name} {cell}" for name, cell in said if cell)))

@@ -14,7 +14,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
 from lineclear.core.inbox.history.gaps import Gap
 from lineclear.core.inbox.history.search import Bucket
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 
 
@@ -277,5 +277,5 @@ def bucket_cells(bucket: Bucket) -> tuple[str, ...]:
         bucket.end_unseen,
     )
     mean = "" if bucket.shown_ms is None else _seconds(bucket.shown_ms)
-    name = words.name(bucket.label, "\u2014", 80)
+    name = words.name(translated(bucket.label), "\u2014", 80)
     return (name, *(f"{number:,}" if number else "" for number in numbers), mean)

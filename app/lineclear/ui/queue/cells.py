@@ -19,7 +19,7 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import Masked, mask_for_record
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 
 PREVIEW_LIMIT = 240
@@ -265,7 +265,7 @@ def _arguments(row: Row, _now: datetime) -> str:
     place = words.place(row.store)
     if row.state is State.RESUMABLE and row.position is not None:
         return f"{_stood(row, row.position)} \u00b7 {place}"
-    return visible_sentence(row.reason or "", PREVIEW_LIMIT) or place
+    return visible_sentence(translated(row.reason or ""), PREVIEW_LIMIT) or place
 
 
 def _stood(row: Row, stood: Position) -> str:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from lineclear.core.inbox import snooze
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
@@ -73,7 +73,8 @@ class Snoozing(QObject):
         if not rows:
             return
         now = self._now()
-        for number, (told, until) in enumerate(snooze.choices(now)):
+        for number, (length, until) in enumerate(snooze.choices(now)):
+            told = translated(length)
             last = max(snooze.wakes_at(until, row.expires_at) for row in rows)
             text = _("Snooze {length}").format(length=told)
             if len(rows) > 1:

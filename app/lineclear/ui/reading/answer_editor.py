@@ -13,7 +13,7 @@ from lineclear.core.inbox import answers
 from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.secrets import Path
 from lineclear.core.ledger.decide import Verdict
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.deciding.offers import ABOUT_ANSWER
@@ -142,7 +142,7 @@ class AnswerEditor(ReviewedEditor):
             try:
                 self.value = self._typed()
             except Unreadable as why:
-                self._say(why.sentence, "care")
+                self._say(translated(why.sentence), "care")
                 self.as_text.setVisible(why.code == "not_json" and not self.frozen)
                 return False
             self._tell_value()
@@ -151,7 +151,7 @@ class AnswerEditor(ReviewedEditor):
             self._given()
         except LineclearError as why:
             self._verdict = None
-            self._say(why.sentence, "care")
+            self._say(translated(why.sentence), "care")
         return self._verdict is not None
 
     def _missing(self) -> str:

@@ -17,7 +17,7 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.comparison import AT_MOST
 from lineclear.core.inbox.last_approved import Comparison
 from lineclear.core.inbox.secrets import Masked, at, mask
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.shown_text import LINE_LIMIT, cut, escaped, value_line
@@ -77,7 +77,7 @@ def _block(made: Lines, one: Comparison, arguments: Json, now: datetime, *, open
         was, is_now = mask(was), mask(is_now)
     for change in one.changes:
         made.add("")
-        where = visible_line(change.where(), LINE_LIMIT)
+        where = visible_line(translated(change.where()), LINE_LIMIT)
         made.add(where, (0, len(where), "name"))
         before = MISSING if change.before is MISSING else at(was, change.path)
         after = MISSING if change.after is MISSING else at(is_now, change.path)

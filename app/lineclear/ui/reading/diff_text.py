@@ -16,7 +16,7 @@ from lineclear.core.inbox.file_edits import FileEdit, edited
 from lineclear.core.inbox.patch_names import strangers
 from lineclear.core.inbox.secrets import mask_text
 from lineclear.core.inbox.world import World
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.reading.changed_text import same_ends, whole_words
 from lineclear.ui.reading.colours import Span
@@ -167,7 +167,7 @@ def _of_texts(edit: FileEdit, world: World, *, openly: bool) -> tuple[list[Pair]
             "Not compared with a file on disk: the call names several."
         )
     if disk is None or disk.text is None:
-        why = _("the call names none.") if disk is None else disk.why_not
+        why = _("the call names none.") if disk is None else translated(disk.why_not)
         return _of_parts(edit, openly=openly), _(
             "{name} is not compared with the file on disk: {why}"
         ).format(name=name, why=why)

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.comparison import Change
 from lineclear.core.inbox.secrets import Masked, Path
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 
@@ -69,7 +69,7 @@ class MaskedList(QWidget):
         self.places = tuple(path for path, _text in masked)
         self._about.setText(counted("{n} value is masked.", "{n} values are masked.", len(masked)))
         for path, _text in masked[:NAMED_AT_MOST]:
-            name = Change(path, None, None).where() if path else _("it")
+            name = translated(Change(path, None, None).where()) if path else _("it")
             button = ShowButton(
                 _("Show {name}").format(name=visible_line(name, _NAME_LENGTH)).replace("&", "&&")
             )

@@ -17,7 +17,7 @@ from lineclear.core.inbox.changed_arguments import stop_codes
 from lineclear.core.inbox.comparison import Change, differences
 from lineclear.core.inbox.secrets import Path, at, mask, places
 from lineclear.core.ledger.decide import Verdict
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
 from lineclear.ui.reading.json_tree import value_text
@@ -43,7 +43,7 @@ def review_text(changes: list[Change], asked: Json, given: Json) -> str:
         after = _("(removed)") if change.after is MISSING else value_text(after)
         before = _("(not there)") if change.before is MISSING else value_text(before)
         lines += [
-            visible_line(change.where(), LINE_LIMIT),
+            visible_line(translated(change.where()), LINE_LIMIT),
             f"    {_behind_gutter(after)}",
             "  \u2190 " + _("was {value}").format(value=_behind_gutter(before)),
             "",
@@ -193,7 +193,9 @@ class ModifyEditor(ReviewedEditor):
         try:
             value = self._stand_ins.value(self.draft())
         except LineclearError as why:
-            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
+            self._say(
+                _("Not readable yet: {sentence}").format(sentence=translated(why.sentence)), "care"
+            )
             return False
         if not isinstance(value, dict):
             return False
@@ -233,7 +235,9 @@ class ModifyEditor(ReviewedEditor):
             self.value = self._asked_value if same else self._stand_ins.value(draft)
         except LineclearError as why:
             self.value = MISSING
-            self._say(_("Not readable yet: {sentence}").format(sentence=why.sentence), "care")
+            self._say(
+                _("Not readable yet: {sentence}").format(sentence=translated(why.sentence)), "care"
+            )
             return False
         number = 0 if same else len(differences(self._asked_value, self.value))
         # What was asked is given as it is: whether it fits is no question of this editor.
@@ -241,7 +245,7 @@ class ModifyEditor(ReviewedEditor):
             try:
                 self._refuse(self.value)
             except LineclearError as why:
-                self._say(why.sentence, "care")
+                self._say(translated(why.sentence), "care")
                 return False
         self._say(
             counted("{n} change", "{n} changes", number) if number else _("Nothing changed yet."),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox import autostart
 from lineclear.core.inbox.autostart import Autostart
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.tasks import Tasks
 
 
@@ -47,7 +47,7 @@ class AutostartSwitch(QCheckBox):
             except LineclearError as why:
                 found = await self._tasks.in_thread(autostart.state)
                 self._show(found)
-                self.told.emit(why.sentence)
+                self.told.emit(translated(why.sentence))
             else:
                 self._show(found)
 
@@ -57,4 +57,6 @@ class AutostartSwitch(QCheckBox):
         self.setChecked(found.on)
         self.setEnabled(not found.why_not)
         where = _("Takes effect with the next session: {place}").format(place=found.place)
-        self.told.emit(found.why_not or (where if found.on else _("Nothing starts by itself.")))
+        self.told.emit(
+            translated(found.why_not) or (where if found.on else _("Nothing starts by itself."))
+        )

@@ -6,8 +6,8 @@ from pydantic import ValidationError
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from lineclear.core.inbox.settings import LaunchSetting
-from lineclear.language import _
+from lineclear.core.inbox.settings import LaunchSetting, fault_of
+from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.flow import direction
@@ -92,7 +92,7 @@ class CommandEditor(QWidget):
             self.saved.emit(self._read())
         except ValidationError as why:
             first = why.errors(include_url=False, include_input=False)[0]
-            self.error.setText(first["msg"].removeprefix("Value error, ").capitalize() + ".")
+            self.error.setText(translated(fault_of(first)).capitalize() + ".")
         except ValueError as why:
             self.error.setText(str(why))
 

@@ -14,7 +14,7 @@ from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SettingsDamaged, settings_path
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.flow import DecisionFlow
@@ -193,7 +193,7 @@ class SettingsDesk(QObject):
         except SettingsDamaged as why:
             self.tell(_damaged(why), way_out=not why.newer)
         except LineclearError as why:
-            self.tell(why.sentence)
+            self.tell(translated(why.sentence))
         else:
             self.tell("")
         if self.window is not None:
@@ -231,7 +231,7 @@ class SettingsDesk(QObject):
             await self._bridge.take_settings()
         except LineclearError as why:
             self._wrong_since = True
-            told = _damaged(why) if isinstance(why, SettingsDamaged) else why.sentence
+            told = _damaged(why) if isinstance(why, SettingsDamaged) else translated(why.sentence)
             self._say_of_file(
                 _("{sentence} Until then what was set before stays in force.").format(
                     sentence=told
@@ -252,7 +252,7 @@ class SettingsDesk(QObject):
         try:
             aside = await self._bridge.keep_settings_aside()
         except LineclearError as why:
-            self.tell(why.sentence)
+            self.tell(translated(why.sentence))
             return
         self._wrong_since = False
         kept = _("The damaged file is kept as {path}. What was set before is saved again.")
@@ -284,9 +284,10 @@ class SettingsDesk(QObject):
         menu.setObjectName("folderMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         if path is not None:
-            pause = menu.addAction(_("Pause"))
+            rests = self._sidebar is not None and self._sidebar.is_paused(path)
+            pause = menu.addAction(_("Watch it again") if rests else _("Pause"))
             pause.setEnabled(not self._bridge.only)
-            pause.triggered.connect(lambda: self.change(paused(path, on=True)))
+            pause.triggered.connect(lambda: self.change(paused(path, on=not rests)))
             remove = menu.addAction(_("Remove\u2026"))
             remove.setEnabled(not self._bridge.only)
             remove.triggered.connect(lambda: self._ask_removal(path))
@@ -305,7 +306,7 @@ class SettingsDesk(QObject):
 
 def _damaged(why: SettingsDamaged) -> str:
     told = _("The settings in {path} cannot be understood: {why}.").format(
-        path=visible_line(str(settings_path())), why=why.why
+        path=visible_line(str(settings_path())), why=translated(why.why)
     )
     wanted = _("Use the later version.") if why.newer else _("Mend the file, or keep it aside.")
     return f"{told} {wanted}"

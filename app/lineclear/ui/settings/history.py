@@ -8,7 +8,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.database import history_path
 from lineclear.core.inbox.settings import Settings
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import Change, Page, Picker, in_line, note, put
@@ -92,7 +92,7 @@ def _measured() -> tuple[Path | None, str]:
     try:
         path = history_path()
     except LineclearError as why:
-        return None, why.sentence
+        return None, translated(why.sentence)
     total = 0
     for each in (path, path.with_name(f"{path.name}-wal")):
         try:

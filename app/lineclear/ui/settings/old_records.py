@@ -12,7 +12,7 @@ from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.old_records import Old
 from lineclear.core.inbox.settings import Settings
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.settings.form import button, in_line, note
 from lineclear.ui.tasks import Tasks
@@ -71,7 +71,7 @@ class OldRecords(QWidget):
             try:
                 done = await self._tasks.in_thread(work)
             except LineclearError as why:
-                self._show(None, why.sentence)
+                self._show(None, translated(why.sentence))
             else:
                 if isinstance(done, Old):
                     self._show(done, found(done))
@@ -89,7 +89,7 @@ class OldRecords(QWidget):
         self.told.setText(told)
         self.told.setVisible(bool(told))
         if old is not None and there:
-            self.list.setPlainText("\n".join(old.lines()[:MOST_LINES]))
+            self.list.setPlainText("\n".join(map(translated, old.lines()[:MOST_LINES])))
 
     def _look(self) -> Old:
         settings = self._settings
@@ -126,7 +126,7 @@ def found(old: Old) -> str:
     ]
     if (unlisted := len(old.calls) - MOST_LINES) > 0:
         parts.append(counted("{n} is not listed.", "{n} are not listed.", unlisted))
-    parts += old.left[:1]
+    parts += map(translated, old.left[:1])
     if (more := len(old.left) - 1) > 0:
         parts.append(
             counted(

@@ -11,7 +11,7 @@ from lineclear.core.inbox import proposal_words
 from lineclear.core.inbox.proposals import accepted, same_command
 from lineclear.core.inbox.rehearsal import Rehearsal
 from lineclear.core.inbox.settings import LaunchSetting, Settings
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.form import button, note
@@ -42,7 +42,9 @@ class ProposalWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(_("A command that a run proposes"))
         self.proposal = proposal
-        self.heading = WholeLabel(visible_line(proposal_words.heading(proposal)), name="proposes")
+        self.heading = WholeLabel(
+            visible_line(translated(proposal_words.heading(proposal))), name="proposes"
+        )
         self.would = WouldRun()
         self.would.show_rehearsal(would)
         known = accepted(settings, proposal)
@@ -51,7 +53,7 @@ class ProposalWindow(QWidget):
             proposal_words.standing(settings, proposal),
             proposal_words.overruled(settings, proposal, agent),
         ]
-        self.standing = note(" ".join(filter(None, told)), name="proposalStanding")
+        self.standing = note(" ".join(map(translated, filter(None, told))), name="proposalStanding")
         self.standing.set_tone("muted" if self._known else "care")
         self.standing.setVisible(any(told))
         self.about = note(_(proposal_words.ABOUT))

@@ -15,7 +15,7 @@ from lineclear.core.inbox.proposals import accepted, read_proposal, same_command
 from lineclear.core.inbox.rehearsal import rehearse
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.settings import LaunchSetting
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.settings.form import Edit
@@ -116,11 +116,11 @@ class ProposalOffer(QObject):
 
     def _trust(self, proposal: LaunchSetting) -> None:
         self._change(lambda now: trusted(now, proposal))
-        self.told.emit(visible_line(done(proposal), 200))
+        self.told.emit(visible_line(translated(done(proposal)), 200))
 
 
 def _found(row: Row) -> _Found:
     try:
         return _Found(row.id, read_proposal(row.store))
     except Unreadable as why:
-        return _Found(row.id, wrong=visible_sentence(why.sentence, 300))
+        return _Found(row.id, wrong=visible_sentence(translated(why.sentence), 300))

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.inbox.rehearsal import Rehearsal
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.settings.form import note
 
@@ -62,10 +62,10 @@ class WouldRun(QWidget):
 
     def show_rehearsal(self, would: Rehearsal) -> None:
         """Show it whole."""
-        told = "\n".join(would.lines())
+        told = "\n".join(map(translated, would.lines()))
         if self.text.toPlainText() != told:
             self.text.setPlainText(told)
-        self.wrong.setText(" ".join(visible_line(one) for one in would.wrong) or FITS)
+        self.wrong.setText(" ".join(visible_line(translated(one)) for one in would.wrong) or FITS)
         self.wrong.set_tone("stop" if would.wrong else "ok")
 
     def seen(self) -> bool:
