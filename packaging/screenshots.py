@@ -26,6 +26,7 @@ os.environ.setdefault("QT_API", "pyside6")
 from pictures.bursts import BURSTS
 from pictures.crowd import crowd
 from pictures.history import HISTORY, past
+from pictures.hostile import HOSTILE, past_of_such
 from pictures.reading import READING
 from pictures.set import Scene, Set
 from pictures.settings import SETTINGS
@@ -63,6 +64,7 @@ SCENES: dict[str, Scene] = {
     **BURSTS,
     **TROUBLES,
     **TOLD_APART,
+    **HOSTILE,
 }
 STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "empty": nothing,
@@ -76,6 +78,7 @@ STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "burst-hostile": lambda stage: crowd(stage, hostile=True),
     "burst-letter": lambda stage: crowd(stage, letter=True),
     **dict.fromkeys(HISTORY, past),
+    "hostile-history": past_of_such,
 }
 """Scenes on another source than a working day's."""
 
@@ -171,6 +174,7 @@ def main() -> int:
     parser.add_argument("--high", action="store_true", help="in high contrast")
     parser.add_argument("--size", default="1280x680", metavar="WIDTHxHEIGHT")
     parser.add_argument("--ratio", default="2", help="device pixels per pixel (default: 2)")
+    parser.add_argument("--type", default="1", help="times the usual size of type")
     parser.add_argument("--screen", default="1920x1080", metavar="WIDTHxHEIGHT")
     options = parser.parse_args()
     os.environ["QT_SCALE_FACTOR"] = options.ratio
@@ -179,6 +183,9 @@ def main() -> int:
             _on_a_screen(options.screen, float(options.ratio), folder)
         app = QApplication([])
     app.setQuitOnLastWindowClosed(False)
+    font = app.font()
+    font.setPointSizeF(font.pointSizeF() * float(options.type))
+    app.setFont(font)
     with asyncio.Runner(loop_factory=lambda: QEventLoop(app)) as runner:
         runner.run(pictures(app, options))
     return 0

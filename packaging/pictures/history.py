@@ -26,7 +26,8 @@ CALLS = (
 ENDS = ("ok", "ok", "ok", "error", "ok", "ok", "uncertain", "ok")
 
 
-def _fact(number: int, at: datetime) -> Fact:
+def fact(number: int, at: datetime) -> Fact:
+    """Make up one decision."""
     tool, agent, arguments = CALLS[number * 7 % len(CALLS)]
     denied = number % 6 == 4
     hand = number % 5
@@ -75,8 +76,7 @@ def past(stage: Stage) -> dict[str, str]:
             at = now - timedelta(days=2.5) + timedelta(minutes=19 * number + number * 7 % 11)
             if at > now - timedelta(hours=3):
                 break
-            fact = _fact(number, at)
-            facts.append(fact)
+            facts.append(fact(number, at))
         # Nobody waits three days for a picture.
         history._write(lambda connection: chain.append(connection, history.origin, facts))  # noqa: SLF001
         history.note(Kind.STOPPED, now - timedelta(hours=2), watcher="1", killed=False)

@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
+from lineclear.ui.settings.form import put
 from pictures.set import Scene, Set, until
 
 
@@ -18,6 +19,46 @@ async def missing(on: Set) -> None:
     on.stage.source.rename(on.stage.source.with_name("away"))
     await until(on.window.status.trouble.isVisible)
     await asyncio.sleep(1.2)
+
+
+async def paused(on: Set) -> None:
+    """The folder is paused while a call of it is read."""
+    await on.choose("refund")
+    bridge = on.window._bridge  # noqa: SLF001
+    rests = tuple(one.model_copy(update={"paused": True}) for one in bridge.settings.sources)
+    await bridge.change_settings(put(sources=rests))
+    await asyncio.sleep(2.5)
+
+
+async def removed(on: Set) -> None:
+    """The folder was taken off the list while a call of it is read."""
+    await on.choose("refund")
+    bridge = on.window._bridge  # noqa: SLF001
+    await bridge.change_settings(put(sources=()))
+    await asyncio.sleep(2.5)
+
+
+async def led_elsewhere(on: Set) -> None:
+    """The folder became a link, which then leads nowhere."""
+    await on.choose("refund")
+    source, elsewhere = on.stage.source, on.stage.source.with_name("moved away")
+    source.rename(elsewhere)
+    source.symlink_to(elsewhere)
+    await asyncio.sleep(2.5)
+    other = source.with_name("other")
+    other.mkdir()
+    source.unlink()
+    source.symlink_to(other)
+    await asyncio.sleep(3.5)
+
+
+async def linked_store(on: Set) -> None:
+    """A store below it is a link, which is never followed."""
+    run = on.stage.calls[on.calls["refund"]].store.parent
+    (on.stage.source / "shortcut").symlink_to(run / "2")
+    await on.section(Section.UNREADABLE)
+    await until(lambda: on.choose_agent("shortcut"))
+    await asyncio.sleep(1.0)
 
 
 async def folded(on: Set) -> None:
@@ -54,6 +95,10 @@ async def leaving(on: Set) -> None:
 
 TROUBLES: dict[str, Scene] = {
     "missing": missing,
+    "paused": paused,
+    "removed": removed,
+    "led-elsewhere": led_elsewhere,
+    "linked-store": linked_store,
     "folded": folded,
     "wide": wide,
     "leaving": leaving,

@@ -10,9 +10,11 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.ui import theme
 
 
-def in_line_button(text: str, name: str, *, tabular: bool = False) -> QPushButton:
+def in_line_button(
+    text: str, name: str, *, tabular: bool = False, kind: type[QPushButton] = QPushButton
+) -> QPushButton:
     """A small button within a line of words, without a frame of its own and never the default."""
-    made = QPushButton(text)
+    made = kind(text)
     made.setObjectName(name)
     made.setProperty("inLine", True)
     made.setAutoDefault(False)

@@ -73,7 +73,9 @@ class HighLabel(PlainLabel):
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802
         """As high as its lines."""
-        return ceil(self._height_at(width))
+        around = self.contentsMargins()
+        wide = width - around.left() - around.right()
+        return ceil(self._height_at(wide)) + around.top() + around.bottom()
 
     def sizeHint(self) -> QSize:  # noqa: N802
         """As high as it is at its width."""
@@ -95,7 +97,10 @@ class HighLabel(PlainLabel):
 
 
 class WholeLabel(HighLabel):
-    """All of its text, broken anywhere over as many lines as it takes; never widens its parent."""
+    """All of its text, broken anywhere over as many lines as it takes; never widens its parent.
+
+    For sentences that may hold a path or an agent's word: `wordWrap` cuts those at the edge.
+    """
 
     def _height_at(self, width: int) -> float:
         return max(self.fontMetrics().height(), self._lines(width).boundingRect().height())
@@ -104,6 +109,7 @@ class WholeLabel(HighLabel):
         made = QTextLayout(self.text(), self.font())
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setAlignment(self.alignment() & Qt.AlignmentFlag.AlignHorizontal_Mask)
         made.setTextOption(option)
         made.beginLayout()
         top = 0.0
@@ -118,9 +124,11 @@ class WholeLabel(HighLabel):
         """Draw every line."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        self._lines(self.contentsRect().width()).draw(
-            painter, QPointF(self.contentsRect().topLeft())
-        )
+        room = self.contentsRect()
+        lines = self._lines(room.width())
+        spare = room.height() - lines.boundingRect().height()
+        below = spare / 2 if self.alignment() & Qt.AlignmentFlag.AlignVCenter else 0
+        lines.draw(painter, QPointF(room.left(), room.top() + max(0, below)))
         painter.end()
 
 

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.burst_table import Value
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.burst import told
 from lineclear.ui.burst.model import STANDING, BurstModel, Phase, Role, Standing
@@ -76,6 +76,13 @@ class BurstTable(QTableView):
         self.verticalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
         self.horizontalScrollBar().valueChanged.connect(lambda _value: self.looked.emit())
         look.changed.connect(self.viewport().update)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """The heading, two rows, and the bar below them: less says nothing of what differs."""
+        rows = min(2, max(1, self._calls.rowCount())) * self.verticalHeader().defaultSectionSize()
+        heading = self.horizontalHeader().sizeHint().height()
+        bar = self.horizontalScrollBar().sizeHint().height()
+        return QSize(super().minimumSizeHint().width(), heading + rows + bar)
 
     def fit(self) -> None:
         """Make each column as wide as its widest text, so that nothing is cut."""
@@ -199,7 +206,7 @@ class BurstDelegate(QStyledItemDelegate):
             return STANDING_WIDTH
         mono = model.is_argument(column)
         values = [member.values[column - 1] for member in model.members]
-        texts = {(value.text, value.unusual) for value in values}
+        texts = {(translated(value.text), value.unusual) for value in values}
         if mono:
             texts = _longest(texts)
         metrics = {bold: QFontMetrics(self._font(mono=mono, bold=bold)) for bold in (False, True)}
@@ -263,7 +270,7 @@ class BurstDelegate(QStyledItemDelegate):
         mono = model.is_argument(index.column()) and value.given
         painter.setFont(self._font(mono=mono, bold=value.unusual))
         side = _RIGHT_MIDDLE if model.numeric(index.column()) else _LEFT_MIDDLE
-        painter.drawText(content, int(side | Qt.TextFlag.TextDontClip), value.text)
+        painter.drawText(content, int(side | Qt.TextFlag.TextDontClip), translated(value.text))
 
 
 def _longest(texts: set[tuple[str, bool]]) -> set[tuple[str, bool]]:

@@ -12,7 +12,7 @@ from lineclear.ui import theme
 from lineclear.ui.buttons import ApproveButton, DecisionButton
 from lineclear.ui.deciding.arming import Act, Readiness
 from lineclear.ui.deciding.offers import ABOUT_ANSWER, Offer
-from lineclear.ui.labels import PlainLabel, explain
+from lineclear.ui.labels import WholeLabel, explain
 
 _MARGIN = 16
 _SPACING = 8
@@ -73,10 +73,9 @@ class DecisionBar(QWidget):
         line.addStretch(1)
         line.addWidget(self.resume)
         line.addWidget(self.approve)
-        self.alone = PlainLabel(name="alone")
+        self.alone = WholeLabel(name="alone")
         self.alone.setProperty("tone", "muted")
         self.alone.setFont(theme.small_font())
-        self.alone.setWordWrap(True)
         self.aside = QHBoxLayout()
         """Where an act that is no decision stands, while there is no decision to make."""
         line.insertWidget(0, self.alone, 100)

@@ -13,7 +13,7 @@ from lineclear.core.inbox.deciding import Origin
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui.announcing import announce
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding import offers
@@ -209,7 +209,7 @@ class DecisionFlow(QObject):
         notices = [] if self.view.notice is None else [self.view.notice]
         if not self.view.frozen:
             show = None if self._all_warnings else self._show_all_warnings
-            room = AT_MOST - len(notices) - self._pane.beside.number()
+            room = AT_MOST - len(notices) - self._pane.beside.give_way(on=bool(notices))
             notices += state_notices(row, self.view.me, show, self.hint, room)
         fresh = self._pane.banners.show_notices(notices)
         self._offer = self._offered(row)
@@ -384,7 +384,7 @@ class DecisionFlow(QObject):
         try:
             argv = parsed_command(text)
         except LineclearError as why:
-            self.hint(why.sentence)
+            self.hint(translated(why.sentence))
             return
         self._run(_("save a command"), lambda _p, row: self._verdicts.set_command(row, argv))
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QWidget,
+)
 
 from lineclear.core.inbox.totals import Totals
 from lineclear.language import _
@@ -15,7 +23,7 @@ from lineclear.ui.announcing import announce
 from lineclear.ui.buttons import in_line_button
 from lineclear.ui.frame.sections_button import SectionsButton
 from lineclear.ui.frame.totals_label import TotalsLabel
-from lineclear.ui.labels import PlainLabel, explain
+from lineclear.ui.labels import PlainLabel, WholeLabel, explain
 from lineclear.ui.queue.filter_line import FilterLine
 from lineclear.ui.queue.totals import Scope
 
@@ -164,11 +172,32 @@ class StatusLine(QWidget):
             if button.text() != shown:
                 button.setText(shown)
                 button.setAccessibleName(told)
+                explain(button, told)
             button.setVisible(bool(told))
 
 
+class _Words(QPushButton):
+    """A button in a line of words: where there is no room for all of it, its middle gives way."""
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """A word or two at either end."""
+        least = min(self.sizeHint().width(), 10 * self.fontMetrics().averageCharWidth())
+        return QSize(least, self.sizeHint().height())
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:  # noqa: N802
+        """Draw as much as fits."""
+        super().initStyleOption(option)
+        room = (
+            self.style()
+            .subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
+            .width()
+        )
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+
+
 def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
-    button = in_line_button("", name, tabular=True)
+    button = in_line_button("", name, tabular=True, kind=_Words)
+    button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     button.setAccessibleName(_("Nothing is open"))
     button.clicked.connect(pressed)
     button.hide()
@@ -197,8 +226,7 @@ class Strip(QFrame):
         line = QHBoxLayout(self)
         line.setContentsMargins(14, 6, 12, 6)
         line.setSpacing(12)
-        self.label = PlainLabel(text, name=name)
-        self.label.setWordWrap(True)
+        self.label = WholeLabel(text, name=name)
         line.addWidget(self.label, 1)
         for button_name, told, act in buttons:
             button = QPushButton(told)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from lineclear.language import _
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import WholeLabel
 
 COPY = _("Copy three lines for an agent")
 COPY_SHORT = _("Copy three lines")
@@ -39,10 +39,9 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.sentence = PlainLabel(name="empty")
+        self.sentence = WholeLabel(name="empty")
         self.sentence.setProperty("tone", "muted")
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.sentence.setWordWrap(True)
         line = self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         line.addStretch(1)
         self._buttons: dict[str, QPushButton] = {}

@@ -93,7 +93,9 @@ class Overview(QObject):
         self.counted.emit(counts[Section.WAITING])
         self._sidebar.show_counts(counts)
         self._sidebar.show_sources(
-            self._health, {one.path: self._model.source_count(one.path) for one in self._health}
+            self._health,
+            {one.path: self._model.source_count(one.path) for one in self._health},
+            [one.path for one in self._settings().sources if one.paused],
         )
         self.show_totals()
         self._troubles.show(self._health)
@@ -112,15 +114,26 @@ class Overview(QObject):
         told = sentence(every[0][1], every[0][0])
         if not several and self._away:
             told += " \u00b7 " + counted("{n} as last seen", "{n} as last seen", self._away)
+        if not self._folders() and self._settings().sources:
+            # All are paused: nobody knows.
+            told = ""
         self._status.show_totals(told, every)
         # Of folders that are not, another place of the line tells.
         watched = self._folders() - sum(not one.ok for one in self._health)
-        self._status.watching.setText(
-            counted("watching {n} folder", "watching {n} folders", watched)
-            if self.complete
-            else _("reading\u2026")
-        )
-        self._status.watching.setVisible(bool(watched) or not self.complete)
+        self._status.watching.setText(self._watches(watched))
+        self._status.watching.setVisible(bool(self._status.watching.text()))
+
+    def _watches(self, watched: int) -> str:
+        """How many folders are watched, and how many are not, as an operator wants it."""
+        paused = sum(one.paused for one in self._settings().sources)
+        told = []
+        if watched and self.complete:
+            told.append(counted("watching {n} folder", "watching {n} folders", watched))
+        elif watched:
+            told.append(_("reading\u2026"))
+        if paused:
+            told.append(counted("{n} paused", "{n} paused", paused))
+        return " \u00b7 ".join(told)
 
     def _waiting_away(self) -> int:
         """How many calls wait in folders that are missing."""
@@ -130,7 +143,7 @@ class Overview(QObject):
         return sum(row.source in missing for row in self._model.rows_in(Section.WAITING))
 
     def _folders(self) -> int:
-        return len(self._health) or len(self._settings().sources)
+        return len(self._health) or sum(not one.paused for one in self._settings().sources)
 
     def _show_empty(self, counts: dict[Section, int]) -> None:
         if self._model.rowCount():
@@ -153,8 +166,8 @@ class Overview(QObject):
             place = visible_line(str(Path(default_source())))
             told = _("No folder is watched. Agents leave calls in {place}.").format(place=place)
             return told, ("add", "demo", "copy")
-        if not self.complete:
-            return _("Reading the folders\u2026"), ()
+        if not self.complete or not self._folders():
+            return self._not_known(), ()
         if scope.section is not Section.WAITING:
             return _("Nothing under \u201c{section}\u201d.").format(
                 section=TITLES[scope.section]
@@ -167,6 +180,15 @@ class Overview(QObject):
         begins = self._demo and not anything
         told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), self._folders())
         return told, () if anything or self._demo else ("add", "demo", "copy")
+
+    def _not_known(self) -> str:
+        """Why nobody can tell yet, or for now, whether anything waits."""
+        if self._folders():
+            return _("Reading the folders\u2026")
+        return _(
+            "Every folder is paused, so whether anything waits is not known. Watch one again in"
+            " Settings, Folders."
+        )
 
     def _living(self) -> int:
         sections = [section for section in Section if section is not Section.HISTORY]

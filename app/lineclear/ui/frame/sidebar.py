@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.inbox.scan import SourceHealth
-from lineclear.language import _
+from lineclear.language import _, translated
 from lineclear.ui import theme, words
 from lineclear.ui.frame.folder_words import sentences
 from lineclear.ui.labels import PlainLabel, WholeLabel, tooltip
@@ -46,12 +46,15 @@ _GAP = 13
 _SOURCES_LEAST = 40
 
 
+PAUSED = _("Paused: nothing in it is looked at, and its calls are not shown.")
+
+
 class Role(IntEnum):
     """What the delegate asks beside the name."""
 
     COUNT = Qt.ItemDataRole.UserRole + 1
     MARK = Qt.ItemDataRole.UserRole + 2
-    """`bold`, `alarm`, `ok`, `trouble`, `space` (a gap above), joined by blanks."""
+    """`bold`, `alarm`, `ok`, `trouble`, `paused`, `space` (a gap above), joined by blanks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +149,15 @@ class EntryDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(t.ok if "ok" in mark else t.care))
             painter.drawEllipse(QRect(left + 1, box.center().y() - 3, 7, 7))
             left += 16
+        elif "paused" in mark:
+            painter.setPen(QColor(t.muted))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(QRect(left + 1, box.center().y() - 3, 6, 6))
+            left += 16
         font = theme.body_font()
         font.setBold("bold" in mark)
         painter.setFont(font)
-        painter.setPen(QColor(t.text))
+        painter.setPen(QColor(t.muted if "paused" in mark else t.text))
         words = QFontMetrics(font).elidedText(
             str(index.data()), Qt.TextElideMode.ElideMiddle, right - left - 8
         )
@@ -201,6 +209,7 @@ class Sidebar(QWidget):
         self.setObjectName("shell")
         self._listed: tuple[Section, ...] = (*OPEN_SECTIONS, *CLOSED_SECTIONS)
         self._sources: tuple[SourceHealth, ...] = ()
+        self._paused: tuple[Path, ...] = ()
         self._chosen_source: Path | None = None
         self._untouched = True
         self.sections = self._list("sidebar", _("Sections"), look)
@@ -284,7 +293,7 @@ class Sidebar(QWidget):
             self.sections.scheduleDelayedItemsLayout()
         fits = rows * line <= room
         self.sections.setFixedHeight(wanted if fits else max(2 * line, room + _GAP + 2))
-        folders = min(3, max(1, len(self._sources))) * line
+        folders = min(3, max(1, len(self._sources) + len(self._paused))) * line
         self._fit_trouble(room + _GAP + 2 - self.sections.height() - folders + _SOURCES_LEAST)
         self.sections.setVerticalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if fits else Qt.ScrollBarPolicy.ScrollBarAsNeeded
@@ -303,9 +312,17 @@ class Sidebar(QWidget):
         super().resizeEvent(event)
         self._fit()
 
-    def show_sources(self, health: Sequence[SourceHealth], counts: dict[Path, int]) -> None:
-        """Show the watched folders, how they fare and how many open rows they hold."""
-        self._sources = tuple(health)
+    def show_sources(
+        self,
+        health: Sequence[SourceHealth],
+        counts: dict[Path, int],
+        paused: Sequence[Path] = (),
+    ) -> None:
+        """Show the watched folders, how they fare and how many open rows they hold.
+
+        PAUSED are those that nobody looks into for now: below the others.
+        """
+        self._sources, self._paused = tuple(health), tuple(paused)
         entries = []
         for source in self._sources:
             path = str(source.path)
@@ -314,18 +331,25 @@ class Sidebar(QWidget):
                     words.place(source.path),
                     counts.get(source.path, 0),
                     "ok" if source.ok else "trouble",
-                    tooltip(f"{path}: {source.sentence}" if source.sentence else path),
+                    tooltip(f"{path}: {translated(source.sentence)}" if source.sentence else path),
                 )
             )
+        entries += [
+            Entry(
+                _("{folder}, paused").format(folder=words.place(path)),
+                None,
+                "paused",
+                tooltip(f"{path}: {PAUSED}"),
+            )
+            for path in self._paused
+        ]
         self.source_model.show(entries)
         self.trouble.setText("\n".join(sentences(self._sources)[:3]))
         self._fit()
 
     def _fit_trouble(self, room: int) -> None:
         """Show what is wrong with the folders where there is ROOM for it: nothing moves for it."""
-        side = self.trouble.contentsMargins()
-        high = self.trouble.heightForWidth(self.width() - side.left() - side.right())
-        high += side.top() + side.bottom()
+        high = self.trouble.heightForWidth(self.width())
         self.trouble.setFixedHeight(high)
         self.trouble.setVisible(bool(self.trouble.text()) and high <= room)
 
@@ -350,7 +374,13 @@ class Sidebar(QWidget):
 
     def path_at(self, index: QModelIndex | None) -> Path | None:
         """The folder of a line, None for none."""
-        return None if index is None else self._sources[index.row()].path
+        if index is None:
+            return None
+        return (*(one.path for one in self._sources), *self._paused)[index.row()]
+
+    def is_paused(self, path: Path) -> bool:
+        """Whether nobody looks into a folder of the list for now."""
+        return path in self._paused
 
     def at_first(self) -> QWidget | None:
         """Where the focus is for nobody's purpose, until somebody chooses a section."""
@@ -370,7 +400,11 @@ class Sidebar(QWidget):
             self.section_chosen.emit(self._listed[current.row()])
 
     def _source(self, index: QModelIndex) -> None:
-        path = self._sources[index.row()].path
+        path = self.path_at(index)
+        if path in self._paused:
+            # Nothing of it is listed.
+            self.choose_source(self._chosen_source)
+            return
         self._chosen_source = None if path == self._chosen_source else path
         if self._chosen_source is None:
             self.sources.clearSelection()

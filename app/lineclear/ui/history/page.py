@@ -116,11 +116,10 @@ class HistoryPage(QWidget):
         self.table = EntryTable(self.model, look)
         self.sums = PivotModel(self)
         self.totals = PivotTable(self.sums, look)
-        self.empty = PlainLabel(name="historyEmpty")
+        self.empty = WholeLabel(name="historyEmpty")
         self.empty.setProperty("tone", "muted")
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setWordWrap(True)
-        self.empty.setContentsMargins(24, 24, 24, 24)
+        self.empty.setContentsMargins(12, 24, 12, 24)
         self._body = QStackedWidget()
         for each in (self.table, self.totals, self.empty):
             self._body.addWidget(each)

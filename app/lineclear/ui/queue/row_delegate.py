@@ -45,6 +45,18 @@ _GLYPHS = {
     State.UNREADABLE: "state-unreadable",
     State.RESUMABLE: "state-resume",
 }
+_TOLD_APART = frozenset(
+    {
+        State.HELD,
+        State.APPROVED,
+        State.LAPSED,
+        State.DENIED,
+        State.EXPIRED,
+        State.WITHDRAWN,
+        State.DONE,
+    }
+)
+"""States that share a section with others, so that its name does not tell which it is."""
 _SNOOZED = "state-expired"
 _OUTCOME_GLYPHS = {
     "error": "state-failed",
@@ -82,6 +94,12 @@ def glyph_of(row: Row) -> str:
     if row.state is State.DONE:
         return _OUTCOME_GLYPHS.get(row.outcome or "", "state-finished")
     return _GLYPHS[row.state]
+
+
+def _word_for_glyph(row: Row) -> str:
+    """The word of a state that no other word of a narrow row tells, "" where the glyph is plain."""
+    ended_well = row.state is State.DONE and row.outcome == "ok"
+    return words.state_word(row) if row.state in _TOLD_APART and not ended_well else ""
 
 
 def colour_of(row: Row, tokens: theme.Tokens) -> str:
@@ -237,7 +255,10 @@ class RowDelegate(QStyledItemDelegate):
         upper.setRight(upper.right() - taken)
         self._text(painter, upper, tool, t.muted if dim else t.text, bold=bold)
         lower.setLeft(lower.left() + theme.GLYPH + 10)
-        lower = self._chips(painter, lower, index, row, _KEPT_BY_NOTES, least=_KEPT_NARROW)
+        word = "" if dim else _word_for_glyph(row)
+        lower = self._chips(
+            painter, lower, index, row, _KEPT_BY_NOTES, least=_KEPT_NARROW, word=word
+        )
         # Values say more than their keys where there is no room for both.
         first = index.data(Role.CHANGED) or ()
         pairs = cells.pairs(row.decided_arguments, first) if row.tool is not None else []
@@ -365,8 +386,12 @@ class RowDelegate(QStyledItemDelegate):
         wanted: int,
         *,
         least: int = _KEPT_BY_READER,
+        word: str = "",
     ) -> QRect:
-        """Draw the chips for which there is room beside WANTED pixels of text; give its place."""
+        """Draw the chips for which there is room beside WANTED pixels of text; give its place.
+
+        WORD is a first chip, of what stands nowhere else.
+        """
         t = self._look.tokens
         font = theme.small_font()
         metrics = QFontMetrics(font)
@@ -376,9 +401,13 @@ class RowDelegate(QStyledItemDelegate):
         room = content.width()
         # The strongest first: where only one fits, it is that one.
         reader = index.data(Role.READER)
-        for label, level in cells.chips(row, index.data(Role.DIFFERS), reader):
+        chips = cells.chips(row, index.data(Role.DIFFERS), reader)
+        if word:
+            # No other mark may push out that what is listed was not asked.
+            chips.insert(1 if row.is_changed else 0, (word, Level.NOTE))
+        for label, level in chips:
             width = metrics.horizontalAdvance(label) + 12
-            if level >= Level.CARE:
+            if level >= Level.CARE or label == word:
                 kept = _KEPT_NARROW if fitting else 0
             else:
                 kept = least if label == reader else min(wanted, _KEPT_BY_NOTES)

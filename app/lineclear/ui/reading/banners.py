@@ -18,10 +18,10 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.startable import words_needed
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import in_line_button
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import WholeLabel
 
 AT_MOST = 2
 _TOLD_BY_THE_BAR = frozenset({"foreign"})
@@ -85,7 +85,7 @@ def warning_notices(
 def failure_notice(why: LineclearError) -> Notice:
     """What did not happen, and why."""
     tone = "care" if isinstance(why, AlreadyDecided) else "stop"
-    return Notice(tone, why.sentence, name="failed")
+    return Notice(tone, translated(why.sentence), name="failed")
 
 
 def key_notice(row: Row, copied: Callable[[], None]) -> Notice:
@@ -116,7 +116,7 @@ def state_notices(
     SAY takes a sentence and its tone.
     """
     if row.state is State.PENDING:
-        return warning_notices(row, show_all, me, max(room, 1))
+        return warning_notices(row, show_all, me, room)
     if row.state is State.UNCERTAIN:
         return [key_notice(row, lambda: say(_("Copied."), "ok"))]
     return [] if row.closed else _resume_notices(row)
@@ -126,7 +126,7 @@ def _resume_notices(row: Row) -> list[Notice]:
     """What stands against a resume and is not said in the line of its state."""
     if is_held_back(row):
         # A run without a call says it there.
-        reason = visible_line(row.reason or "", 400)
+        reason = visible_line(translated(row.reason or ""), 400)
         return [] if row.tool is None else [Notice("care", reason, name="heldBack")]
     codes = [code for code in row.warnings if code in words_needed(row) - {MAY_BE_RUNNING}]
     return [
@@ -147,7 +147,14 @@ class Banners(QWidget):
         self._above = above
         self._tight = False
         self._shown: list[Notice] = []
+        self._in_the_way = False
         self.hide()
+
+    def give_way(self, *, on: bool) -> int:
+        """Stand back while something else has to be read first; give how many stand there then."""
+        self._in_the_way = on
+        self.setVisible(bool(self._shown) and not on)
+        return 0 if on else len(self._shown)
 
     def squeeze(self, *, on: bool) -> None:
         """Take as little height as can be read, or as much as looks well."""
@@ -179,19 +186,15 @@ class Banners(QWidget):
                 widget.deleteLater()
         for notice in notices:
             self._box.addWidget(self._banner(notice))
-        self.setVisible(bool(notices))
+        self.setVisible(bool(notices) and not self._in_the_way)
         return any(one not in said for one in fresh)
-
-    def number(self) -> int:
-        """How many stand there."""
-        return len(self._shown)
 
     def whole(self) -> bool:
         """Whether each banner stands there to its last line; a low pane can squeeze them."""
         return all(
             label.height() >= label.heightForWidth(label.width())
-            for label in self.findChildren(PlainLabel)
-            if label.isVisible() and label.wordWrap()
+            for label in self.findChildren(WholeLabel)
+            if label.isVisible()
         )
 
     def _banner(self, notice: Notice) -> QFrame:
@@ -202,8 +205,7 @@ class Banners(QWidget):
         line = QHBoxLayout(frame)
         line.setSpacing(12)
         self._fit(frame)
-        label = PlainLabel(notice.text)
-        label.setWordWrap(True)
+        label = WholeLabel(notice.text)
         if notice.tone == "note":
             label.setFont(theme.small_font())
         line.addWidget(label, 1)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, 
 
 from lineclear.language import _
 from lineclear.ui import theme
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import WholeLabel
 from lineclear.ui.reading.diff_text import Difference
 from lineclear.ui.reading.secret_line import SecretLine
 from lineclear.ui.reading.text_view import TextView
@@ -24,13 +24,11 @@ class DiffTab(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName(_("Diff"))
-        self._about = PlainLabel(name="diffAbout")
-        self._about.setWordWrap(True)
+        self._about = WholeLabel(name="diffAbout")
         self._about.setProperty("tone", "muted")
         self._about.setFont(theme.small_font())
         self._about.setContentsMargins(16, 8, 16, 4)
-        self.warning = PlainLabel(name="diffWarning")
-        self.warning.setWordWrap(True)
+        self.warning = WholeLabel(name="diffWarning")
         self.warning.setProperty("tone", "care")
         self.warning.setContentsMargins(16, 8, 16, 0)
         self.warning.hide()

@@ -20,7 +20,7 @@ from lineclear.core.inbox.settling import Resolution, comes_of
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import PlainLabel, WholeLabel
 from lineclear.ui.reading.written_text import WrittenText
 
 
@@ -113,10 +113,9 @@ class TextEditor(QWidget):
         super().__init__(parent)
         self.setObjectName("editor")
         self.question: Question | None = None
-        self.title = PlainLabel(name="editorTitle")
+        self.title = WholeLabel(name="editorTitle")
         self.title.setFont(theme.small_font())
         self.title.setProperty("tone", "muted")
-        self.title.setWordWrap(True)
         self.text = WrittenText()
         self.text.setObjectName("reason")
         self.text.setAccessibleName(_("Your answer"))

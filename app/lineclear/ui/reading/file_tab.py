@@ -6,8 +6,18 @@ import stat
 import sys
 from datetime import UTC, datetime
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from lineclear.core.checkpoints.fileread import FileIdentity
 from lineclear.core.checkpoints.text import visible_line
@@ -21,6 +31,8 @@ from lineclear.ui.reading.text_view import TextView
 BYTES_AT_MOST = 256 << 10
 """Bytes that are shown one by one."""
 _PER_LINE = 16
+_FACTS_LEAST = 3
+"""Lines of facts that stand above the bytes in the lowest tab."""
 MASKED = _("Secrets in the bytes are masked.")
 MASKED_FIRST = _("Secrets in the bytes are masked. Show them first.")
 
@@ -123,6 +135,39 @@ def byte_text(raw: bytes) -> str:
     return "\n".join(lines)
 
 
+class _Facts(QScrollArea):
+    """As high as what is in it, and scrolled where the tab is too low for that and some bytes."""
+
+    def __init__(self, form: QFormLayout) -> None:
+        super().__init__()
+        self.setObjectName("fileFacts")
+        self.setAccessibleName(_("What is known of the file"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._body = QWidget()
+        self._body.setObjectName("page")
+        self._body.setLayout(form)
+        self.setWidget(self._body)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        """All of it."""
+        form = self._body.layout()
+        assert form is not None
+        return QSize(0, max(form.heightForWidth(self.viewport().width()), 0))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        """Two lines, the second of which says that there is more."""
+        return QSize(0, min(self.sizeHint().height(), _FACTS_LEAST * self.fontMetrics().height()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        """Another width, another height."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
+
+
 class FileTab(QWidget):
     """Facts above, bytes below: as text without secrets, as text, or one by one."""
 
@@ -155,7 +200,8 @@ class FileTab(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
-        box.addLayout(self._form)
+        self._facts = _Facts(self._form)
+        box.addWidget(self._facts)
         box.addLayout(line)
         box.addWidget(self.raw, 1)
 
@@ -184,6 +230,7 @@ class FileTab(QWidget):
                 # A path or digest has no blanks to wrap at.
                 label.setText(_breakable(value))
             self._form.addRow(heading, label)
+        self._facts.updateGeometry()
         same = (raw, raw_open) == self._given
         self._bytes = b"" if detail is None else detail.raw
         if same and raw:

@@ -58,8 +58,7 @@ class Header(QWidget):
         self.facts.setProperty("tone", "muted")
         self.facts.setFont(theme.small_font(tabular=True))
         self.facts.elide_mode = Qt.TextElideMode.ElideRight
-        self.standing = PlainLabel(name="standing")
-        self.standing.setWordWrap(True)
+        self.standing = WholeLabel(name="standing")
         self.budgets = Budgets(look)
         box = self._box = QVBoxLayout(self)
         box.setContentsMargins(*_AMPLE)

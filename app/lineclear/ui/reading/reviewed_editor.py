@@ -21,7 +21,7 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton
-from lineclear.ui.labels import PlainLabel
+from lineclear.ui.labels import PlainLabel, WholeLabel
 from lineclear.ui.reading.marked_text import TokenHighlighter
 from lineclear.ui.reading.masked_list import MaskedList
 from lineclear.ui.reading.text_view import TextView
@@ -103,8 +103,7 @@ class ReviewedEditor(QWidget):
         self.yours.setFont(theme.mono_font())
         self.yours.setTabChangesFocus(True)
         self._marks = TokenHighlighter(self.yours.document(), look)
-        self.problem = PlainLabel(name="problem")
-        self.problem.setWordWrap(True)
+        self.problem = WholeLabel(name="problem")
         self.problem.setFont(theme.small_font())
         self.review = DecisionButton(_("Review"), "review")
         self.review.pressed_by.connect(lambda _origin: self.submit())
@@ -139,8 +138,7 @@ class ReviewedEditor(QWidget):
     def _review_page(self, look: theme.Theme) -> QWidget:
         page = QWidget()
         page.setObjectName("page")
-        self.heading = PlainLabel(name="reviewHeading")
-        self.heading.setWordWrap(True)
+        self.heading = WholeLabel(name="reviewHeading")
         self.heading.setContentsMargins(16, 8, 16, 0)
         self.changes = TextView(look, "changes", _("What you are about to give"))
         self._review_masked = MaskedList()

@@ -20,9 +20,10 @@ from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.scan import SourceHealth
 from lineclear.core.inbox.settings import Settings, SourceSetting
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator
+from lineclear.ui.frame.sidebar import PAUSED
 from lineclear.ui.labels import WholeLabel
 from lineclear.ui.settings.flow import Flow
 from lineclear.ui.settings.form import Change, Edit, Page, button, in_line, note
@@ -257,11 +258,15 @@ def removed(path: Path) -> Edit:
 
 def _fares(setting: SourceSetting, health: SourceHealth | None) -> str:
     if setting.paused:
-        return _("Paused: nothing in it is looked at, and its calls are not shown.")
+        return PAUSED
     if health is None:
         return _("Not looked at yet.")
     told = _("{calls} in {stores}").format(
         calls=counted("{n} open call", "{n} open calls", health.calls),
         stores=counted("{n} store", "{n} stores", health.stores),
     )
-    return visible_sentence(health.sentence, 300) if health.sentence and not health.ok else told
+    return (
+        visible_sentence(translated(health.sentence), 300)
+        if health.sentence and not health.ok
+        else told
+    )
