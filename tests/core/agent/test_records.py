@@ -109,6 +109,10 @@ def test_a_run_within_a_round_survives_an_execution_checkpoint(inputs, rounds, b
     read = read_checkpoint(raw)
     assert read.system == "starweaver"
     assert len(read.calls) == waits
+    assert "broken_block" not in read.warnings
+    document = json.loads(raw)
+    document["metadata"]["lineclear"]["run"]["call_ids"].append(None)
+    assert "broken_block" in read_checkpoint(json.dumps(document).encode()).warnings
     taken = run_of_execution(AgentCheckpoint.decode(raw))
     assert facts(taken.run) == before
     assert [_wanted(action) for action in taken.run.remaining] == left
@@ -156,6 +160,7 @@ def test_between_rounds_too(node, status, output, rounds):
     )
     taken = run_of_execution(AgentCheckpoint.decode(raw))
     assert facts(taken.run) == facts(run)
+    assert "broken_block" not in read_checkpoint(raw).warnings
     assert taken.run.output == output
     assert (taken.run.batch, taken.run.remaining) == ([], [])
     assert taken.over == (node == "run_complete")
@@ -167,7 +172,9 @@ def test_a_block_that_does_not_fit_its_messages_is_refused():
     do_round(run, [Action("look", {})], (None, None, None), 1)
     run.end_round()
     document = copy.deepcopy(json.loads(loop_checkpoint_of(run, "s").encode()))
+    assert "broken_block" not in read_checkpoint(json.dumps(document).encode()).warnings
     document["lineclear"]["call_ids"] = []
+    assert "broken_block" in read_checkpoint(json.dumps(document).encode()).warnings
     with pytest.raises(Unreadable, match="names 0 calls") as refused:
         run_of_loop(LoopCheckpoint.from_document(document))
     assert refused.value.code == "inconsistent"

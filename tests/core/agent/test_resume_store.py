@@ -221,3 +221,31 @@ async def test_a_pipe_in_place_of_a_note_is_refused_instead_of_waited_for(path, 
             await asyncio.wait_for(
                 store.ended_runs() if "end" in name else store.begun_calls("run-1"), 20
             )
+
+
+@pytest.mark.parametrize("name", ["pending.json", "pending.claimed.json"])
+@pytest.mark.parametrize("changes", [{}, {"tool_name": "pay"}])
+async def test_a_file_of_another_program_beside_an_open_call_takes_no_word_away(
+    path, operator, name, changes
+):
+    async with FileResumeStore(path) as store:
+        await store.save_pending(pending())
+    (shown,) = operator.open_calls()
+    operator.approve(shown)
+    theirs = pending(**changes).encode()
+    (path / name).write_bytes(theirs)
+    async with FileResumeStore(path) as store:
+        if name == "pending.claimed.json" and not changes:
+            # It became this very call; who did that was killed before the file was away.
+            assert await store.claim() is not None
+            return
+        with pytest.raises(ResumeSerializeError, match=shown.aid[:8]) as refused:
+            await store.claim()
+        assert refused.value.code == "pending_differs"
+        assert (path / name).read_bytes() == theirs
+        records = operator.records(shown)
+        assert (records.decision.verdict, records.start, records.outcome) == ("approve", None, None)
+        (path / name).rename(path / "aside")
+        found = await store.claim()
+        assert found is not None
+        assert found.pending == pending()

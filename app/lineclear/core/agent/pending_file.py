@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.agent.errors import ResumeError, ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.run import call_of_pending
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
+from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.ask import call_key
 from lineclear.core.ledger.layout import APPROVALS, PENDING
-from lineclear.core.ledger.store import CallRecords, Store
+from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 SET_ASIDE: Final = "pending.claimed.json"
 """Another program's checkpoint while it becomes a request of ours."""
@@ -21,7 +24,9 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
     """Read the checkpoint of another program in a folder, or one that was set aside.
 
     While a request of ours is open, pending.json is only its copy: one that cannot be read is none
-    of another program, and is written anew by who goes on. Raises ResumeError.
+    of another program, and is written anew by who goes on. A whole one without our block is what
+    another program wrote: only a person can tell which of the two counts.
+    Raises ResumeError; `pending_differs`: there are these two.
     """
     for name in (PENDING, SET_ASIDE):
         path = folder / name
@@ -29,7 +34,9 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
             document = jsontext.parse(read_file(str(path)).raw)
             if ENVELOPE in document:
                 continue  # What is left of a call of ours.
-            return PendingApproval.from_document(document)
+            pending = PendingApproval.from_document(document)
+            _refuse_beside_request(folder, path, pending)
+            return pending
         except Unreadable as why:
             if why.code == "absent" or (name == PENDING and _asks(folder)):
                 continue
@@ -50,11 +57,37 @@ def io_error(why: Unreadable) -> ResumeIOError:
 
 def _asks(folder: Path) -> bool:
     """Tell whether the newest request of ours is open and can be read."""
+    return _open_request(folder) is not None
+
+
+def _open_request(folder: Path) -> Shown | None:
+    """Give the newest request of ours, if it is open and can be read."""
     if not (folder / APPROVALS).exists():
-        return False
+        return None
     with Store.open(folder) as store:
         records = newest_call(store) if store.native else None
-        return records is not None and records.outcome is None and records.request is not None
+        return None if records is None or records.outcome is not None else records.request
+
+
+def _refuse_beside_request(folder: Path, path: Path, pending: PendingApproval) -> None:
+    """Raise ResumeError where another program's checkpoint stands beside an open request of ours.
+
+    But not of one that was made of it, and killed before it was away.
+    """
+    shown = _open_request(folder)
+    block = None if shown is None else shown.block
+    if shown is None or block is None:
+        return
+    if path.name == SET_ASIDE and call_key(call_of_pending(pending, "")) == block.call_key:
+        return
+    tool = visible_line("" if shown.call is None else shown.call.tool or "", 40)
+    raise ResumeSerializeError(
+        f"{visible_line(str(path))} is not the copy of {tool} ({shown.aid[:8]}), which is open"
+        " here: another program wrote it or changed it. Nothing was handed over, and what was"
+        f" decided on {shown.aid[:8]} stands. If no other program goes on with that file, move it"
+        " away and resume again.",
+        code="pending_differs",
+    )
 
 
 def _refused(path: Path, why: Unreadable) -> ResumeError:

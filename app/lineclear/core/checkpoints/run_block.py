@@ -75,10 +75,13 @@ def read_block(document: Json) -> RunBlock | None:
         ) from why
 
 
-def is_broken(document: Json) -> bool:
-    """Tell whether there is a block that cannot be read."""
+def is_broken(document: Json, results: int) -> bool:
+    """Tell whether there is a block that cannot be read, or that names more or fewer calls.
+
+    RESULTS is how many calls with a result the checkpoint's own messages hold.
+    """
     try:
-        read_block(document)
+        block = read_block(document)
     except Unreadable:
         return True
-    return False
+    return block is not None and len(block.call_ids) != results

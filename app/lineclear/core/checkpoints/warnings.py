@@ -99,7 +99,9 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "Its run went on since it asked: a newer checkpoint stands beside it."
         ),
         "projection_differs": worded("pending.json is not the request that is shown here."),
-        "broken_block": worded("What its own agent kept in it cannot be read; it will not go on."),
+        "broken_block": worded(
+            "What its own agent kept in it cannot be read or does not fit; it will not go on."
+        ),
         "resume_failed": worded("The last resume of this run failed; look at its output first."),
         "claimed": worded("It was claimed for a relaunch that has not started."),
         "superseded": worded("The agent has left another call since this one was claimed."),

@@ -118,6 +118,7 @@ class A3s(Format):
     def read(self, raw: bytes, document: dict[str, Json]) -> Checkpoint:
         """Validate and normalise; raises Unreadable as `LoopCheckpoint.from_document` does."""
         checkpoint = LoopCheckpoint.from_document(document)
+        steps = tuple(_steps(checkpoint.messages))
         usage = checkpoint.total_usage
         block = (checkpoint.model_extra or {}).get(BLOCK)
         kinds = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens)
@@ -127,7 +128,7 @@ class A3s(Format):
             raw=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
             document=document,
-            steps=tuple(_steps(checkpoint.messages)),
+            steps=steps,
             counters=Counters(checkpoint.turn, checkpoint.tool_calls_count, told.tokens),
             limits=told.limits,
             usage=told.usage,
@@ -140,7 +141,7 @@ class A3s(Format):
             ),
             resumable=True,
             unfinished=True,
-            warnings=_document_warnings(checkpoint),
+            warnings=_document_warnings(checkpoint, len(steps)),
         )
 
     def native_decision(
@@ -301,13 +302,13 @@ def _report(report: VerificationReport) -> Section:
     return Section(worded("Verification report"), tuple(facts))
 
 
-def _document_warnings(checkpoint: LoopCheckpoint) -> tuple[str, ...]:
+def _document_warnings(checkpoint: LoopCheckpoint, results: int) -> tuple[str, ...]:
     codes = []
     usage = checkpoint.total_usage
     counts = (checkpoint.turn, checkpoint.tool_calls_count, usage.total_tokens)
     if max(counts) > jsontext.SAFE_INT:
         codes.append("big_number")
-    if is_broken((checkpoint.model_extra or {}).get(BLOCK)):
+    if is_broken((checkpoint.model_extra or {}).get(BLOCK), results):
         codes.append("broken_block")
     if unknown_keys(checkpoint, known=(BLOCK,)):
         codes.append("extra_field")

@@ -39,7 +39,7 @@ from lineclear.core.checkpoints.starweaver.hitl import (
 from lineclear.core.checkpoints.starweaver.messages import ModelResponse
 from lineclear.core.checkpoints.starweaver.pending import pending_calls
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
-from lineclear.core.checkpoints.starweaver.transcript import steps, transcript
+from lineclear.core.checkpoints.starweaver.transcript import results, steps, transcript
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.sentences import worded
 from lineclear.language import marked
@@ -275,7 +275,7 @@ def _document_warnings(checkpoint: AgentCheckpoint) -> tuple[str, ...]:
     used = checkpoint.state.usage
     if max(checkpoint.state.run_step, used.tool_calls, used.total_tokens) > jsontext.SAFE_INT:
         codes.append("big_number")
-    if is_broken(block_of(checkpoint.metadata).get("run")):
+    if is_broken(block_of(checkpoint.metadata).get("run"), results(checkpoint.state)):
         codes.append("broken_block")
     if unknown_keys(checkpoint):
         codes.append("extra_field")

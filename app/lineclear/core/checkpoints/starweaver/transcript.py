@@ -63,6 +63,19 @@ def steps(state: AgentRunState) -> Iterator[Step]:
     yield from _matched(done, waiting)
 
 
+def results(state: AgentRunState) -> int:
+    """Count the results that have a call before them, a placeholder's for one that waits too."""
+    waiting: dict[str, tuple[ToolCallPart, str]] = {}
+    found = 0
+    for message in state.message_history:
+        if isinstance(message, ResponseMessage):
+            waiting |= {call.id: (call, "") for call in message.tool_calls}
+        else:
+            returns = [part for part in message.parts if isinstance(part, ToolReturn)]
+            found += sum(1 for _ in _matched(returns, waiting))
+    return found + sum(1 for _ in _matched(state.pending_tool_returns, waiting))
+
+
 def _matched(
     returns: Iterable[ToolReturnPart], waiting: dict[str, tuple[ToolCallPart, str]]
 ) -> Iterator[Step]:
