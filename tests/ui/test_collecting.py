@@ -6,6 +6,7 @@ import threading
 import pytest
 from PySide6.QtWidgets import QWidget
 
+from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.ui.collecting import ALL_AFTER_S, Collector
 
 
@@ -95,3 +96,42 @@ def test_all_is_looked_at_once_an_hour_when_nobody_is_there(collector, clock, id
     idle[0] = True
     collector.look()
     assert ends == [threading.get_ident()]
+
+
+def test_what_a_long_checkpoint_was_made_into_is_never_looked_through(collector):
+    gc.collect()
+    gc.unfreeze()
+    with uncollected():
+        built = [[number] for number in range(50_000)]
+        collector.look()
+        assert gc.get_count()[0] >= 50_000, "nothing is collected meanwhile"
+    before = gc.get_freeze_count()
+    collector.look()
+    assert gc.get_freeze_count() - before >= 50_000
+    assert gc.get_count()[0] < 50_000
+    assert len(built) == 50_000
+    ends: list[int] = []
+    cycle(ends)
+    litter()
+    collector.look()
+    assert ends == [threading.get_ident()], "all else is collected as ever"
+
+
+def test_builds_in_two_threads_leave_the_collector_as_it_was(collector):
+    collector.stop()
+    assert gc.isenabled()
+    both = threading.Barrier(2)
+
+    def build() -> None:
+        with uncollected():
+            both.wait()
+            both.wait()
+
+    worker = threading.Thread(target=build)
+    worker.start()
+    with uncollected():
+        both.wait()
+        both.wait()
+        worker.join()
+        assert not gc.isenabled()
+    assert gc.isenabled()

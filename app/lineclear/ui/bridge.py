@@ -14,6 +14,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from lineclear.core import frozen
+from lineclear.core.checkpoints.sniff import LONG
+from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Refusal
 from lineclear.core.inbox import bursts, deciding, launch, settings_change
 from lineclear.core.inbox import settings as settings_file
@@ -36,6 +38,7 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.presence import Reader
 from lineclear.core.ledger.records import Decision, Outcome, Person
 from lineclear.ui.reading.halting import Halt
+from lineclear.ui.reading.outgoing import Outgoing
 from lineclear.ui.reading.prepared import Prepared, prepare
 
 log = logging.getLogger(__name__)
@@ -108,6 +111,7 @@ class Bridge(QObject):
         # Decisions never wait behind a large file that is being read.
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="read")
         self._writers = ThreadPoolExecutor(2, thread_name_prefix="decide")
+        self._outgoing = Outgoing(self._readers, self)
 
     @property
     def only(self) -> tuple[SourceSetting, ...]:
@@ -167,7 +171,12 @@ class Bridge(QObject):
             if halt is not None:
                 halt.look()
             detail = read_detail(row)
-            return prepare(detail, self.known.compare(detail.row), halt)
+            if len(detail.raw) <= LONG:
+                return prepare(detail, self.known.compare(detail.row), halt)
+            with uncollected():
+                prepared = prepare(detail, self.known.compare(detail.row), halt)
+            self._outgoing.keep(prepared)
+            return prepared
 
         return await self._in(self._readers, read)
 

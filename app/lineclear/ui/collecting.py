@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer
 
+from lineclear.core.checkpoints.uncollected import builds, is_building
+
 LOOK_MS = 500
 YOUNG = 10_000
 """New objects that are worth a look at the youngest."""
@@ -24,7 +26,8 @@ class Collector(QObject):
     """Stops automatic collection until `stop`, and collects by a timer of this thread.
 
     What survives a full collection is set aside, so that the next one costs what came since; once
-    an hour, when nobody is there, all of it is looked at.
+    an hour, when nobody is there, all of it is looked at. So is what a long checkpoint was made
+    into: there is no cycle in it, and to look through it takes seconds.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Collector(QObject):
         self._idle = idle
         self._clock = clock
         self._all_at = clock() + ALL_AFTER_S
+        self._builds = builds()
         gc.disable()
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MS)
@@ -47,6 +51,12 @@ class Collector(QObject):
 
     def look(self) -> None:
         """Collect what is worth it now."""
+        if is_building():
+            return
+        if self._builds != builds():
+            self._builds = builds()
+            gc.freeze()
+            return
         if self._clock() >= self._all_at and self._idle():
             self._all_at = self._clock() + ALL_AFTER_S
             gc.unfreeze()

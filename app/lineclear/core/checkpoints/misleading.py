@@ -60,6 +60,8 @@ _PLACE: Final = re.compile(r"[/@]|\\(?![\"\\])|\w[.:=]\w|^[\"'(\[]*-")
 _ROOTED: Final = re.compile(r"^[\"'(\[]*(?:[.~]{0,2}/|[A-Za-z]:\\)")
 _TECHNICAL: Final = re.compile(r"(?:^|\s)--?[A-Za-z]|[$<>{}]|\\(?![\"\\])")
 
+_PIECE: Final = 1 << 16
+"""Characters looked at in one go."""
 _Span = tuple[int, int]
 _CJK: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 _FULL_WIDTH: Final = frozenset({"FULLWIDTH", "HALFWIDTH"})
@@ -93,9 +95,16 @@ class _Around:
 
 def misleading(text: str) -> tuple[tuple[int, int], ...]:
     """Give start and end of each run of characters that mislead, in order and apart."""
-    if text.isascii() or _HELD.isdisjoint(text):
+    if text.isascii() or _holds_none(text):
         return ()
     return _all_in(text)
+
+
+def _holds_none(text: str) -> bool:
+    # In short calls: while one runs, no other thread does.
+    return all(
+        _HELD.isdisjoint(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)
+    )
 
 
 @lru_cache(maxsize=4)
@@ -104,7 +113,7 @@ def _all_in(text: str) -> tuple[tuple[int, int], ...]:
     found: list[_Span] = []
     for part in _CLAUSE.finditer(text):
         clause = part.group()
-        if not clause.isascii() and not _HELD.isdisjoint(clause):
+        if not clause.isascii() and not _holds_none(clause):
             found.extend(_in_clause(clause, part.start()))
     return tuple(_joined(sorted(found)))
 

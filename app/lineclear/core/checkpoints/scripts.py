@@ -26,20 +26,45 @@ _BETWEEN: Final = rf"(?:(?![{LATIN}{LOOKALIKE}])(?:[^\W_]|[\u0300-\u036f]))*+"
 _MIXED_WORD: Final = re.compile(
     f"[{LATIN}]{_BETWEEN}[{LOOKALIKE}]|[{LOOKALIKE}]{_BETWEEN}[{LATIN}]"
 )
+_NEXT_IN_WORD: Final = re.compile(f"{_BETWEEN}(?:([{LATIN}])|([{LOOKALIKE}])|.)", re.DOTALL)
+"""The next letter that counts, or what ends the word."""
+_PIECE: Final = 1 << 16
+"""Characters looked at in one go: other threads run between two of them, but not during one."""
 _ANY_LATIN: Final = re.compile(f"[{LATIN}]")
 _ANY_LOOKALIKE: Final = re.compile(f"[{LOOKALIKE}]")
 
 
 def mixes_in_word(text: str) -> bool:
     """Tell whether one word holds Latin letters and others that look like them."""
-    return not text.isascii() and has_lookalike(text) and _MIXED_WORD.search(text) is not None
+    return not text.isascii() and has_lookalike(text) and _mixes_in_word(text)
 
 
 def mixes(text: str) -> bool:
     """Tell whether the whole text holds both, also in different words (for host names)."""
-    return not text.isascii() and has_lookalike(text) and _ANY_LATIN.search(text) is not None
+    return not text.isascii() and has_lookalike(text) and _holds(_ANY_LATIN, text)
 
 
 def has_lookalike(text: str) -> bool:
     """Tell whether any letter is drawn like a Latin one without being one."""
-    return _ANY_LOOKALIKE.search(text) is not None
+    return _holds(_ANY_LOOKALIKE, text)
+
+
+def _holds(letter: re.Pattern[str], text: str) -> bool:
+    return any(letter.search(text, start, start + _PIECE) for start in range(0, len(text), _PIECE))
+
+
+def _mixes_in_word(text: str) -> bool:
+    before = 0
+    for start in range(0, len(text), _PIECE):
+        piece = text[start : start + _PIECE]
+        if _MIXED_WORD.search(piece):
+            return True
+        first = _NEXT_IN_WORD.match(piece)
+        if first is None:
+            # All of it stands between two letters of one word.
+            continue
+        if before and first.lastindex and first.lastindex != before:
+            return True
+        last = _NEXT_IN_WORD.match(piece[::-1])
+        before = (last.lastindex or 0) if last is not None else 0
+    return False

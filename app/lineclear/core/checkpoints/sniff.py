@@ -24,6 +24,8 @@ FORMATS: dict[str, Format] = {
 
 LISTED_WHOLE: Final = 4 << 20
 """Bytes of a checkpoint up to which a list parses it whole."""
+LONG: Final = 1 << 20
+"""Bytes above which reading a checkpoint makes so many objects that others feel it."""
 _HEAD_BYTES: Final = 64 << 10
 _ENCRYPTED: Final = b"A3SE"
 """First bytes of a checkpoint that a3s 8.3 and later encrypted at rest."""
@@ -37,7 +39,7 @@ def read_checkpoint(raw: bytes, *, name: str | None = None) -> Checkpoint:
     `unknown_system`, `misplaced`, `key_mismatch`.
     """
     _refuse_encrypted(raw, name)
-    if len(raw) <= LISTED_WHOLE:
+    if len(raw) <= LONG:
         return _read(raw, name)
     with uncollected():
         return _read(raw, name)

@@ -36,6 +36,12 @@ class Halt:
         if not self._wanted:
             raise Halted
 
+    def made(self, text: str) -> str:
+        """Count the lines of a text that was made, and look."""
+        self.look()
+        self.lines += text.count("\n") + 1
+        return text
+
     def through(self, lines: Iterable[T]) -> Iterator[T]:
         """Give LINES on, and look and count on the way."""
         for number, line in enumerate(lines):

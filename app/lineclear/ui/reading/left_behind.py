@@ -12,8 +12,9 @@ from lineclear.core.inbox.rows import Detail, Unread
 from lineclear.core.inbox.secrets import DOTS
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui.reading.composing import composed
+from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.pieces import Piece, label, run_pieces
 
 UNREAD_AT_MOST = 50
@@ -31,25 +32,25 @@ class Left:
     """The same with its secrets; () where it holds none."""
 
 
-def main_view(detail: Detail) -> Left | None:
+def main_view(detail: Detail, halt: Halt | None = None) -> Left | None:
     """Make the row's own checkpoint ready where it holds no call; None where it holds one."""
     own = detail.checkpoint
     if own is None or own.calls or own.position is None:
         return None
-    return Left(_(FORMATS[own.system].noun), *_both(own))
+    return Left(_(FORMATS[own.system].noun), *_both(own, halt))
 
 
-def left_behind(detail: Detail) -> tuple[Left, ...]:
+def left_behind(detail: Detail, halt: Halt | None = None) -> tuple[Left, ...]:
     """Make the run's checkpoints ready that are not the main view, the row's own first."""
     own = detail.checkpoint
     found: list[tuple[str, tuple[Piece, ...], tuple[Piece, ...]]] = []
     if own is not None and own.calls and own.position is not None:
-        found.append((_(FORMATS[own.system].noun), *_both(own)))
+        found.append((_(FORMATS[own.system].noun), *_both(own, halt)))
     order = list(FORMATS)
     others = sorted(detail.others, key=lambda other: order.index(other.checkpoint.system))
     for other in others[:KEPT_AT_MOST]:
         noun = _(FORMATS[other.checkpoint.system].noun)
-        found.append((noun, *_both(other.checkpoint, other)))
+        found.append((noun, *_both(other.checkpoint, halt, other)))
     more = len(detail.others) - KEPT_AT_MOST
     if more > 0:
         found.append(
@@ -81,20 +82,20 @@ def left_behind(detail: Detail) -> tuple[Left, ...]:
 
 
 def _both(
-    checkpoint: Checkpoint, kept: Shown | None = None
+    checkpoint: Checkpoint, halt: Halt | None, kept: Shown | None = None
 ) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
     """A checkpoint's pieces without its secrets, and with them where it holds any."""
-    masked = composed(run_pieces(checkpoint, kept))
+    masked = composed(run_pieces(checkpoint, kept, halt=halt))
     if not any(DOTS in piece.body for piece in masked):
         return masked, ()
-    openly = composed(run_pieces(checkpoint, kept, openly=True))
+    openly = composed(run_pieces(checkpoint, kept, openly=True, halt=halt))
     # An agent may have written the dots itself.
     return masked, () if openly == masked else openly
 
 
 def _unread(one: Unread) -> Piece:
     """A checkpoint beside the call that cannot be read, with its reason."""
-    sentence = visible_sentence(one.sentence, 400)
+    sentence = visible_sentence(translated(one.sentence), 400)
     told = _("{sentence} Whether it is of this run cannot be told.").format(sentence=sentence)
     name = visible_line(path_text(one.path.name), 80)
     return Piece(name, one.code.replace("_", " "), label(told), unfolded=True)

@@ -32,10 +32,11 @@ from lineclear.core.inbox.secrets import (
 )
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.queue import cells
-from lineclear.ui.reading.shown_text import BREAK, RAW_AT_MOST, cut, exact_text, lines_of
+from lineclear.ui.reading.halting import Halt
+from lineclear.ui.reading.shown_text import BREAK, RAW_AT_MOST, cut, exact_text, joined, lines_of
 from lineclear.ui.reading.wrapping import GUTTER
 
 LABEL = "  "
@@ -129,13 +130,16 @@ def value_text(value: Json, *, openly: bool = False) -> str:
 # --- Steps ----------------------------------------------------------------------------------------
 
 
-def step_pieces(steps: tuple[Step, ...], *, openly: bool = False) -> tuple[Piece, ...]:
+def step_pieces(
+    steps: tuple[Step, ...], *, openly: bool = False, halt: Halt | None = None
+) -> tuple[Piece, ...]:
     """A run's steps, the newest first and unfolded; OPENLY: with their secrets."""
+    halt = halt or Halt()
     return tuple(
         Piece(
             f"{number}  {masked_line(step.tool, _TITLE_LENGTH)}",
             cells.preview(step.tool_input),
-            "\n".join(_step_lines(step, openly=openly)),
+            halt.made(joined(_step_lines(step, openly=openly))),
             unfolded=number == len(steps),
         )
         for number, step in reversed(list(enumerate(steps, 1)))
@@ -156,7 +160,11 @@ def _step_lines(step: Step, *, openly: bool) -> Iterator[str]:
 
 
 def run_pieces(
-    checkpoint: Checkpoint, kept: Shown | None = None, *, openly: bool = False
+    checkpoint: Checkpoint,
+    kept: Shown | None = None,
+    *,
+    openly: bool = False,
+    halt: Halt | None = None,
 ) -> tuple[Piece, ...]:
     """Where a run stood, what else it says, and its conversation, the newest message first.
 
@@ -168,7 +176,8 @@ def run_pieces(
     if kept is not None:
         found.append(_file(kept))
     found += (_section(one, openly=openly) for one in system.sections(checkpoint.document))
-    found += _messages(system.transcript(checkpoint.document), openly=openly)
+    entries = system.transcript(checkpoint.document)
+    found += _messages(entries, openly=openly, halt=halt or Halt())
     return tuple(found)
 
 
@@ -198,7 +207,7 @@ def _stopped(position: Position, *, openly: bool) -> Iterator[tuple[str, str]]:
 
 def _goes_on(position: Position, *, openly: bool) -> Iterator[tuple[str, str]]:
     for name, value in position.cursors:
-        yield visible_line(name, _NAME_LENGTH), value_text(value, openly=openly)
+        yield visible_line(translated(name), _NAME_LENGTH), value_text(value, openly=openly)
     yield _("Run"), visible_line(position.run_id)
     if position.conversation_id:
         yield _("Conversation"), visible_line(position.conversation_id)
@@ -247,16 +256,20 @@ def _file(kept: Shown) -> Piece:
 
 def _section(section: Section, *, openly: bool) -> Piece:
     facts = [
-        (visible_line(name, _NAME_LENGTH), value_text(value, openly=openly))
+        (visible_line(translated(name), _NAME_LENGTH), value_text(value, openly=openly))
         for name, value in section.facts
     ]
     # What is zero or empty is no news.
-    news = [(visible_line(name, _NAME_LENGTH), value) for name, value in section.facts if value]
+    news = [
+        (visible_line(translated(name), _NAME_LENGTH), value)
+        for name, value in section.facts
+        if value
+    ]
     about = " \u00b7 ".join(
         f"{name}: {visible_line(value_text(value), 40)}" for name, value in news[:3]
     )
     return Piece(
-        visible_line(section.title, _TITLE_LENGTH),
+        visible_line(translated(section.title), _TITLE_LENGTH),
         about or _("nothing to note"),
         _columns(facts),
     )
@@ -265,7 +278,7 @@ def _section(section: Section, *, openly: bool) -> Piece:
 # --- Conversation ---------------------------------------------------------------------------------
 
 
-def _messages(entries: tuple[Entry, ...], *, openly: bool) -> list[Piece]:
+def _messages(entries: tuple[Entry, ...], *, openly: bool, halt: Halt) -> list[Piece]:
     tools = {entry.call_id: entry.tool for entry in entries if entry.kind == "call"}
     by_number: dict[int, list[Entry]] = {}
     for entry in entries:
@@ -273,10 +286,12 @@ def _messages(entries: tuple[Entry, ...], *, openly: bool) -> list[Piece]:
     if not by_number:
         return [Piece(_("Conversation"), _("no message yet"), "", apart=True)]
     newest = max(by_number)
-    return [
-        _message(number, by_number[number], tools, newest=number == newest, openly=openly)
-        for number in sorted(by_number, reverse=True)
-    ]
+    found = []
+    for number in sorted(by_number, reverse=True):
+        newer = number == newest
+        found.append(_message(number, by_number[number], tools, newest=newer, openly=openly))
+        halt.made(found[-1].body)
+    return found
 
 
 def _message(
@@ -284,9 +299,7 @@ def _message(
 ) -> Piece:
     role = visible_line(entries[0].role, _TITLE_LENGTH)
     about = " \u00b7 ".join(_summary(entry, tools) for entry in entries[:3])
-    body = "\n".join(
-        line for entry in entries for line in _entry_lines(entry, tools, openly=openly)
-    )
+    body = joined(line for entry in entries for line in _entry_lines(entry, tools, openly=openly))
     return Piece(f"{number}  {role}", about, body, unfolded=newest, apart=newest)
 
 

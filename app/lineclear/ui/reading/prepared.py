@@ -192,14 +192,16 @@ def prepare(
         inputs=exact_text(mask_for_record(inputs)) if inputs else "",
         result=plain_text(detail.result or ""),
         given=given,
-        steps=() if detail.checkpoint is None else composed(step_pieces(detail.checkpoint.steps)),
-        main=main_view(detail),
-        left=left_behind(detail),
+        steps=()
+        if detail.checkpoint is None
+        else composed(step_pieces(detail.checkpoint.steps, halt=halt)),
+        main=main_view(detail, halt),
+        left=left_behind(detail, halt),
         compared=compared,
         beside=changed_text(compared, arguments, now),
     )
     halt.look()
-    made = _with_open(made, now)
+    made = _with_open(made, now, halt)
     halt.look()
     asked = mask(arguments, last=made.last)
     masked = asked if given is MISSING else mask(given, last=made.last)
@@ -230,14 +232,14 @@ def prepare(
     ).coloured()
 
 
-def _with_open(made: Prepared, now: datetime) -> Prepared:
+def _with_open(made: Prepared, now: datetime, halt: Halt) -> Prepared:
     """Add what is masked as it is without masks, where anything is."""
     detail, checkpoint = made.detail, made.detail.checkpoint
     result = plain_text(detail.result or "", openly=True)
     inputs = "" if checkpoint is None or not checkpoint.inputs else exact_text(checkpoint.inputs)
     steps: tuple[Piece, ...] = ()
     if checkpoint is not None and any(MARK in piece.body for piece in made.steps):
-        steps = composed(step_pieces(checkpoint.steps, openly=True))
+        steps = composed(step_pieces(checkpoint.steps, openly=True, halt=halt))
     masked = any(MARK in line for line in made.beside.lines)
     return replace(
         made,

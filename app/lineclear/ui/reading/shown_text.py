@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import Json
@@ -21,6 +22,7 @@ MARK = f"\u27e6{DOTS}"
 BREAK = "\u23ce"
 """Ends a line of a text that goes on."""
 _PIECE = 1 << 16
+_LINES_AT_ONCE = 5_000
 RAW_AT_MOST = 1 << 20
 """Characters of one text, or bytes of a file, that are shown."""
 
@@ -34,7 +36,16 @@ def exact_text(value: Json, halt: Halt | None = None) -> str:
     lines = _lines(value, 0, "", "", ())
     if halt is not None:
         lines = halt.through(lines)
-    return "\n".join(piece for line in lines for piece in cut(line))
+    return joined(piece for line in lines for piece in cut(line))
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Put lines below each other, some at a time: one call for all keeps other threads waiting."""
+    rest = iter(lines)
+    blocks = []
+    while block := list(islice(rest, _LINES_AT_ONCE)):
+        blocks.append("\n".join(block))
+    return "\n".join(blocks)
 
 
 def numbered_places(value: Json) -> dict[Path, tuple[int, int]]:
@@ -100,7 +111,7 @@ def raw_text(raw: bytes, *, masked: bool = False, secrets: Iterable[str] = ()) -
 
 
 def _cut_lines(text: str) -> str:
-    return "\n".join(piece for line in lines_of(text, visible_line) for piece in cut(line))
+    return joined(piece for line in lines_of(text, visible_line) for piece in cut(line))
 
 
 def lines_of(text: str, show: Callable[[str], str]) -> Iterator[str]:
