@@ -27,7 +27,7 @@ from lineclear.ui import qt_words, theme
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
 from lineclear.ui.complaint import complain, end_at_once
-from lineclear.ui.desktop import portal, single_instance, x_display
+from lineclear.ui.desktop import hung_window, portal, single_instance, x_display
 from lineclear.ui.desktop.attention import bus_module
 from lineclear.ui.desktop.single_instance import FirstWindow
 from lineclear.ui.desktop.utf8_locale import utf8_locale
@@ -94,6 +94,8 @@ async def run(
     window.ended.connect(end.set)
     if first is not None:
         first.raise_wanted.connect(window.bring)
+        if first.hung is not None:
+            hung_window.tell_above(window, first.hung)
     with _signals(loop, tasks, window.end):
         window.desk.begin(translated(loaded.said), None if loaded.said else since)
         window.show()

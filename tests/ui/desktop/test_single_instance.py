@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from lineclear.ui.desktop import single_instance
+from lineclear.ui.desktop import hung_window, single_instance
 from lineclear.ui.desktop.single_instance import (
     ANSWER,
     FirstWindow,
@@ -25,6 +26,7 @@ from lineclear.ui.desktop.single_instance import (
     raise_first,
     startup_token,
 )
+from lineclear.ui.labels import PlainLabel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="there are no such sockets")
 
@@ -239,21 +241,24 @@ HOLDER = """
 import sys
 from pathlib import Path
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from lineclear.ui.desktop import single_instance
 from lineclear.ui.desktop.single_instance import first_window
+single_instance.ANSWER_S = float(sys.argv[3])
 app = QCoreApplication([])
 first = first_window(Path(sys.argv[1]), sys.argv[2])
 if first is None:
     print("raised", flush=True)
 else:
     first.raise_wanted.connect(lambda token: print("wanted", token, flush=True))
-    print("first", flush=True)
+    print("first" if first.hung is None else f"first beside {first.hung}", flush=True)
     app.exec()
 """
 
 
-def started(at: Path, token: str = "") -> subprocess.Popen[str]:
+def started(at: Path, token: str = "", answer_s: float = 5.0) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", HOLDER, str(at), token],
+        [sys.executable, "-c", HOLDER, str(at), token, str(answer_s)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
@@ -296,6 +301,40 @@ def test_a_window_that_hangs_is_not_waited_for(holder, at, qapp, monkeypatch, ca
     holder.send_signal(signal.SIGSTOP)
     assert not raise_first(at, "")
     assert "does not answer" in caplog.text
+
+
+def test_beside_a_window_that_hangs_one_opens_and_no_third(holder, at):
+    holder.send_signal(signal.SIGSTOP)
+    children = [started(at, answer_s=2.0) for _ in range(3)]
+    try:
+        said = {line(child): child for child in children}
+        assert sorted(said) == [opened := f"first beside {holder.pid}", "raised"]
+        # It takes its place back from nobody once it answers again.
+        holder.send_signal(signal.SIGCONT)
+        assert raise_first(at, "tok")
+        assert [line(said[opened]) for _ in range(3)] == ["wanted", "wanted", "wanted tok"]
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()
+
+
+def test_the_person_is_told_which_window_hangs_and_what_to_do(qtbot):
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    middle = QWidget()
+    QVBoxLayout(middle).addWidget(PlainLabel("the table"))
+    window.setCentralWidget(middle)
+    window.show()
+    strip = hung_window.tell_above(window, 4121)
+    assert strip.isVisible()
+    assert strip.label.text() == (
+        "A Lineclear window that is open already does not answer, so this one opened. If it stays"
+        " like that, end its process, 4121: nothing that it recorded is lost."
+    )
+    assert "process:" in hung_window.told(0)
+    strip.button("hungWindowOk").click()
+    assert not strip.isVisible()
 
 
 def test_of_many_starts_at_once_one_is_the_first(at):

@@ -34,8 +34,9 @@ log = logging.getLogger(__name__)
 POSSIBLE: Final = sys.platform != "win32"
 ANSWER_S = 5.0
 """A first window that has not answered after this long does not count."""
-TURN_S = 2.0
-"""How long a start waits for another one that is looking at the same moment."""
+TURN_S = ANSWER_S + 3.0
+"""How long a start waits for another one that is looking at the same moment: that one may be
+waiting for a window that hangs, whose place it then takes."""
 LOOK_S = 1.0
 """How often a window looks whether its socket is still there."""
 _BUSY_S = 0.02
@@ -87,11 +88,16 @@ def _is_private(folder: Path) -> bool:
 
 def peer_uid(connection: socket.socket) -> int | None:
     """The user at the other end of a local socket; None where the system does not say."""
+    return None if (peer := _peer(connection)) is None else peer[1]
+
+
+def _peer(connection: socket.socket) -> tuple[int, int] | None:
+    """Pid and uid of who listens, or connected."""
     if sys.platform != "linux":
         return None
     found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _pid, uid, _gid = struct.unpack("3i", found)
-    return int(uid)
+    pid, uid, _gid = struct.unpack("3i", found)
+    return int(pid), int(uid)
 
 
 def _is_ours(connection: socket.socket) -> bool:
@@ -106,20 +112,31 @@ def raise_first(at: Path, token: str) -> bool:
 
     Raises Refused when what stands there is not this person's socket.
     """
+    return _knock(at, token)[0]
+
+
+def _knock(at: Path, token: str) -> tuple[bool, int | None]:
+    """Whether a first window was raised; of one that is there and does not answer, the pid.
+
+    0 where the system does not say who it is.
+    """
     if not _stands(at):
-        return False
+        return False, None
+    peer: tuple[int, int] | None = None
     with socket.socket(socket.AF_UNIX) as asking:
         asking.settimeout(ANSWER_S)
         try:
             if not _connect(asking, at):
                 # Its window died and left it.
-                return False
+                return False, None
             if not _is_ours(asking):
                 raise Refused(f"another user listens at {at}")
-            return _answer(asking, {"v": 1, "ask": "raise", "token": valid_token(token)}) == ANSWER
+            peer = _peer(asking)
+            question: dict[str, str | int] = {"v": 1, "ask": "raise", "token": valid_token(token)}
+            return _answer(asking, question) == ANSWER, None
         except OSError:
             log.warning("the window that is open already does not answer; here is another")
-            return False
+            return False, 0 if peer is None else peer[0]
 
 
 def _stands(at: Path) -> bool:
@@ -191,6 +208,8 @@ class FirstWindow(QObject):
     def __init__(self, at: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._at = at
+        self.hung: int | None = None
+        """The pid of a window that is open already and did not answer (0: not known), or None."""
         # The oldest first.
         self._guests: dict[socket.socket, tuple[QSocketNotifier, bytes]] = {}
         self._door: socket.socket | None = None
@@ -362,11 +381,27 @@ def first_window(at: Path, token: str) -> FirstWindow | None:
     """
     with _turn(at, TURN_S):
         # After that time all the same: a person is to have a window.
-        if raise_first(at, token):
+        raised, hung = _knock(at, token)
+        if hung is not None and not raised:
+            # Another start may have taken its place meanwhile.
+            raised, again = _knock(at, token) if _changed(at, hung) else (False, hung)
+            hung = hung if again is None else again
+        if raised:
             return None
         first = FirstWindow(at)
+        first.hung = hung
         first.listen()
     return first
+
+
+def _changed(at: Path, hung: int) -> bool:
+    """Whether somebody else than the process HUNG listens there by now."""
+    with contextlib.suppress(OSError, Refused), socket.socket(socket.AF_UNIX) as looking:
+        looking.setblocking(False)
+        looking.connect(str(at))
+        peer = _peer(looking)
+        return peer is not None and peer[0] != hung
+    return False
 
 
 def startup_token(environment: Mapping[str, str]) -> str:
