@@ -319,6 +319,7 @@ def test_beside_a_window_that_hangs_one_opens_and_no_third(holder, at):
             child.communicate()
 
 
+@pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
 def test_the_person_is_told_which_window_hangs_and_what_to_do(qtbot):
     window = QMainWindow()
     qtbot.addWidget(window)
