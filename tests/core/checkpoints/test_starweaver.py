@@ -558,3 +558,19 @@ def test_a_trace_is_read_from_a_header():
         "metadata": {"trace_flags": "01"},
     }
     assert TraceContext.from_trace_parent("trace-1").document() == {"trace_id": "trace-1"}
+
+
+@pytest.mark.parametrize("odd", [None, {"kind": "request", "parts": 7}])
+def test_a_long_history_is_read_as_a_short_one_is(odd: Any):
+    """Validated in parts, it is the same, and so is the place of what is wrong in it."""
+    part = {"kind": "instruction", "text": "go on"}
+    history = [{"kind": "request", "parts": [part], "more": number} for number in range(1_700)]
+    document = starweaver_document(state_document(message_history=history))
+    whole = AgentCheckpoint.model_validate(document)
+    assert AgentCheckpoint.from_document(document) == whole
+    assert AgentCheckpoint.from_document(document).encode() == whole.encode()
+    history[1_234] = odd
+    with pytest.raises(Unreadable) as why:
+        AgentCheckpoint.from_document(document)
+    assert why.value.code == "wrong_type"
+    assert "'state.message_history.1234" in why.value.sentence

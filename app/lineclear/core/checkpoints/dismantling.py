@@ -7,7 +7,7 @@ Python frees a value whole as its last reference goes, and no other thread runs 
 from __future__ import annotations
 
 import sys
-from typing import Final
+from typing import Any, Final
 
 from lineclear.core.checkpoints.model import Json
 
@@ -26,6 +26,12 @@ def dismantle(values: list[Json]) -> None:
                 _dismantle_list(value, values)
         elif type(value) is dict and sys.getrefcount(value) == _OURS:
             _dismantle_dict(value, values)
+
+
+def let_go(items: list[Any]) -> None:
+    """Empty a list that is needed no more, some items at a time."""
+    while items:
+        del items[-_AT_ONCE:]
 
 
 def _dismantle_list(items: list[Json], rest: list[Json]) -> None:

@@ -30,6 +30,7 @@ from lineclear.core.checkpoints.a3s.naming import (
     file_name,
     legacy_file_name,
 )
+from lineclear.core.checkpoints.dismantling import let_go
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
@@ -119,6 +120,7 @@ class A3s(Format):
         """Validate and normalise; raises Unreadable as `LoopCheckpoint.from_document` does."""
         checkpoint = LoopCheckpoint.from_document(document)
         steps = tuple(_steps(checkpoint.messages))
+        let_go(checkpoint.messages)
         usage = checkpoint.total_usage
         block = (checkpoint.model_extra or {}).get(BLOCK)
         kinds = Usage(usage.prompt_tokens, usage.completion_tokens, usage.cache_tokens)
@@ -215,11 +217,13 @@ class A3s(Format):
         """Give the messages block by block."""
         with uncollected():
             messages = LoopCheckpoint.from_document(document).messages
-            return tuple(
+            entries = tuple(
                 entry
                 for number, message in enumerate(messages, 1)
                 for entry in _entries(number, message)
             )
+            let_go(messages)
+            return entries
 
     def sections(self, document: dict[str, Json]) -> tuple[Section, ...]:
         """Give the convergence guards, the verification reports and the capability binding."""

@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import Count, Omitted, Record, unreadable
 from lineclear.core.checkpoints.starweaver.accounting import Metadata, TraceContext, Usage
+from lineclear.core.checkpoints.starweaver.messages import ModelMessage
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, Status
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
@@ -22,6 +23,10 @@ CHECKPOINT_VERSION: Final = 1
 """The version of the envelope; up to 0.4.1 a checkpoint stands bare."""
 OURS: Final = "lineclear"
 """The metadata key under which Lineclear's own agents keep what only they write."""
+
+
+_AT_ONCE: Final = 500
+"""Messages that are validated in one go."""
 
 
 class AgentExecutionNode(StrEnum):
@@ -136,7 +141,10 @@ class AgentCheckpoint(Record):
         Raises Unreadable: future_schema, not_a_checkpoint, run_mismatch, missing_field,
         wrong_type, negative.
         """
-        checkpoint = super().from_document(checkpoint_payload(document))
+        try:
+            checkpoint = cls._validated(checkpoint_payload(document))
+        except ValidationError as why:
+            raise unreadable(why) from None
         state = checkpoint.state
         if (checkpoint.run_id, checkpoint.conversation_id) != (
             state.run_id,
@@ -152,6 +160,24 @@ class AgentCheckpoint(Record):
                 ),
             )
         return checkpoint
+
+    @classmethod
+    def _validated(cls, document: Json) -> Self:
+        """Validate, a history in parts: no other thread runs while one is validated."""
+        state = document.get("state") if isinstance(document, dict) else None
+        history = state.get("message_history") if isinstance(state, dict) else None
+        if state is None or not isinstance(history, list) or len(history) <= _AT_ONCE:
+            return cls.model_validate(document)
+        around = cls.model_validate({**document, "state": {**state, "message_history": []}})
+        valid: list[ModelMessage] = []
+        try:
+            for start in range(0, len(history), _AT_ONCE):
+                valid += _messages().validate_python(history[start : start + _AT_ONCE])
+        except ValidationError:
+            # Only the whole tells which of them it is.
+            return cls.model_validate(document)
+        whole = around.state.model_copy(update={"message_history": valid})
+        return around.model_copy(update={"state": whole})
 
     def with_metadata(self, metadata: Metadata) -> Self:
         """Give a copy with other metadata."""
@@ -234,6 +260,11 @@ class Suspend(Record):
 
 
 AgentExecutionDecision = Annotated[Continue | Suspend, Field(discriminator="kind")]
+
+
+@cache
+def _messages() -> TypeAdapter[list[ModelMessage]]:
+    return TypeAdapter(list[ModelMessage])
 
 
 @cache

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.dismantling import let_go
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
@@ -84,13 +85,15 @@ class Starweaver(Format):
         block = block_of(checkpoint.metadata).get("run")
         kinds = Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens)
         told = as_written(Reported(usage.total_tokens, kinds), block)
+        done, spent = tuple(steps(state)), _spent(state)
+        let_go(state.message_history)
         return Checkpoint(
             system=self.name,
             raw=raw,
             sha256=hashlib.sha256(raw).hexdigest(),
             document=document,
             calls=calls,
-            steps=tuple(steps(state)),
+            steps=done,
             counters=Counters(
                 state.run_step,
                 usage.tool_calls if "tool_calls" in usage.model_fields_set else None,
@@ -98,7 +101,7 @@ class Starweaver(Format):
             ),
             limits=told.limits,
             usage=told.usage,
-            spent=_spent(state),
+            spent=spent,
             ours=reported(block),
             trace_id=_trace_id(checkpoint),
             position=_position(checkpoint),
@@ -162,7 +165,9 @@ class Starweaver(Format):
     def transcript(self, document: dict[str, Json]) -> tuple[Entry, ...]:
         """Give the message history part by part."""
         state = AgentCheckpoint.from_document(document).state
-        return tuple(transcript(state.message_history))
+        entries = tuple(transcript(state.message_history))
+        let_go(state.message_history)
+        return entries
 
     def sections(self, document: dict[str, Json]) -> tuple[Section, ...]:
         """Give what the run is part of, what it used, and what it has put out so far."""
