@@ -140,7 +140,7 @@ class AgentExecutor:
                 # Of a run with an id it is noted there that it ended.
                 await self.store.hold()
             if run_id is None:
-                return await self._loop.run(Run(inputs=given), fresh=True)
+                return await self._begin(Run(inputs=given))
             kept = await self._kept.load(run_id)
             taken = kept.taken
             await self._refuse_ended(run_id, taken)
@@ -151,7 +151,7 @@ class AgentExecutor:
                 run = Run(inputs=given, trace_id=run_id)
                 if kept.unread:
                     await self._fence_begun(run)
-                return await self._loop.run(run, fresh=True)
+                return await self._begin(run, anew=bool(kept.unread))
             if taken.run.inputs != given:
                 raise AgentError(
                     f"Run {visible_line(run_id, 60)} was begun with other inputs; resume it, or"
@@ -207,6 +207,12 @@ class AgentExecutor:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+    async def _begin(self, run: Run, *, anew: bool = False) -> str:
+        """Run from the beginning; ANEW: it was begun before, and nothing of that can be used."""
+        if isinstance(self.store, FileResumeStore):
+            await self.store.begin_run(run.trace_id, anew=anew)
+        return await self._loop.run(run, fresh=True)
 
     # --- resuming -------------------------------------------------------------------------------
 

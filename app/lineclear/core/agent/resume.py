@@ -219,11 +219,9 @@ def _asks(path: Path) -> bool:
 async def _stores(path: Path) -> list[Path]:
     path = absolute(path)
     try:
-        if _asks(path):
-            return [path]
         if folder_below(path) is None:
             return []
-        if await _kept_runs(path):
+        if _asks(path) or await _kept_runs(path):
             return [path]
         names = [name for name in names_of(path) if LANE_NAME.fullmatch(name)]
         lanes = [folder_below(path, name) for name in sorted(names, key=int)]

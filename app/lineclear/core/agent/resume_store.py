@@ -181,11 +181,23 @@ class FileResumeStore:
         """
         await self._run(lambda: self._note_resumed(run_id))
 
+    async def begin_run(self, run_id: str, *, anew: bool) -> None:
+        """Say that a run goes on here from its beginning, for whoever holds a copy of it.
+
+        ANEW: it was begun before, and what is kept of it cannot be used. Raises Refusal
+        (`alive`, `being_started`) as `note_resumed`; of a run that was never begun here another one
+        of that id is none of its copies, and is only logged.
+        """
+        await self._run(lambda: self._hold_run(run_id, afresh=not anew))
+
     async def note_ended(self, run_id: str, *, ok: bool) -> None:
         """Note how a run came to its end here, if this is a store; raises as `note_resumed`."""
-        if self._store is not None:
-            store = self._store
-            await self._run(lambda: run_notes.note_ended(store, run_id, "ok" if ok else "error"))
+        try:
+            if self._store is not None:
+                store = self._store
+                outcome: run_marks.Outcome = "ok" if ok else "error"
+                await self._run(lambda: run_notes.note_ended(store, run_id, outcome))
+        finally:
             await self._run(self._going.close)
 
     async def end_of(self, run_id: str) -> RunNote | None:
@@ -360,12 +372,15 @@ class FileResumeStore:
 
     def _note_resumed(self, run_id: str) -> None:
         store = self._opened()
-        # Held by one at a time, whichever copies of the run others have before them.
-        self._going.close()
-        enter_going_on(self._going, run_id, store.path)
+        self._hold_run(run_id)
         run_notes.note_resumed(store, run_id)
         if self.when_resumed is not None:
             self.when_resumed()
+
+    def _hold_run(self, run_id: str, *, afresh: bool = False) -> None:
+        # Held by one at a time, whichever copies of the run others have before them.
+        self._going.close()
+        enter_going_on(self._going, run_id, self.path, afresh=afresh)
 
     def _end_of(self, run_id: str) -> RunNote | None:
         note = next((one for one in self._notes() if one.run_id == run_id), None)

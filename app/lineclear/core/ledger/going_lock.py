@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,14 +20,14 @@ from typing import Final
 
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Refusal, StoreHeld, StoreRefused
-from lineclear.core.ledger import liveness, lock
+from lineclear.core.ledger import liveness, lock, machine_name
 from lineclear.core.ledger.ancestors import ancestors
 from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
-from lineclear.core.ledger.turn import name_of_run, no_lock, shelf_of, turn
-from lineclear.core.places import path_text
+from lineclear.core.ledger.turn import name_of_run, no_lock, said, shelf_of, turn
+from lineclear.core.places import path_text, state
 from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)
@@ -39,6 +40,13 @@ def refuse_going_on(name: str) -> None:
 
     A worker that started this process to go on with it is nothing else.
     """
+    _refuse_by_locks(name)
+    pid = machine_name.holder(_on_machine(name))
+    if pid is not None:
+        raise _goes_on(f"process {pid}")
+
+
+def _refuse_by_locks(name: str) -> None:
     started, taken_up = lock.look(_folder(name)), lock.look(_folder(_AGENT + name))
     others = started if started.held and not _is_ours(started) else taken_up
     if others.held:
@@ -59,21 +67,53 @@ def going_on(name: str, store: Path) -> Iterator[AgentLock | None]:
         yield held
 
 
-def enter_going_on(kept: ExitStack, run_id: str, store: Path) -> None:
+def enter_going_on(kept: ExitStack, run_id: str, store: Path, *, afresh: bool = False) -> None:
     """Take the turn of a run, and say until KEPT is closed that its agent goes on in STORE.
 
-    An agent must not depend on it that its user can keep a lock at home: that it cannot is logged.
-    Raises Refusal: `alive`, `being_started`.
+    It is said by a lock at home, which tells whoever looks who it is, and by a name on this
+    machine, which serves where the home cannot be written. An agent must not depend on it that its
+    user can keep either: that it cannot is logged. AFRESH: the run begins, and what goes on under
+    its id is none of its copies, so that is logged too. Raises Refusal: `alive`, `being_started`.
     """
     name = name_of_run(run_id)
+    with ExitStack() as held:
+        try:
+            _enter_both(held, name, store)
+        except Refusal as why:
+            if not (afresh and why.code == "alive"):
+                raise
+            _log.warning("%s A copy of this one may be resumed while it goes on here.", why)
+        kept.push(held.pop_all())
+
+
+def _enter_both(held: ExitStack, name: str, store: Path) -> None:
+    nowhere: LineclearError | OSError | None = None
+    try:
+        held.enter_context(machine_name.hold(_on_machine(name)))
+    except StoreHeld as why:
+        raise _goes_on(why.holder) from why
+    except LineclearError as why:
+        nowhere = why
     try:
         with turn(name):
-            refuse_going_on(name)
-            kept.enter_context(_holding(name, _folder(_AGENT + name), store))
+            _refuse_by_locks(name)
+            held.enter_context(_holding(name, _folder(_AGENT + name), store))
     except (LineclearError, OSError) as why:
         if isinstance(why, Refusal) and why.code != "start_lock":
             raise
-        _log.warning("A copy of this run may be resumed while it goes on here. %s", why)
+        if nowhere is None:
+            _log.info("The lock of %s is not kept at home. %s", said(name), why)
+            return
+        _log.warning("A copy of this run may be resumed while it goes on here. %s %s", why, nowhere)
+
+
+def _goes_on(who: str) -> Refusal:
+    return Refusal(worded("Its run goes on already, in {holder}.", holder=who), code="alive")
+
+
+def _on_machine(name: str) -> str:
+    # Of each home: runs of two homes may well have one id, and be none of each other's copies.
+    return f"{os.path.realpath(state())}\n{name}"
 
 
 @contextmanager
@@ -81,9 +121,7 @@ def _holding(name: str, folder: Path, store: Path) -> Iterator[AgentLock]:
     try:
         held = AgentLock.acquire(folder, argv=(path_text(store),))
     except StoreHeld as why:
-        raise Refusal(
-            worded("Its run goes on already, in {holder}.", holder=why.holder), code="alive"
-        ) from why
+        raise _goes_on(why.holder) from why
     except StoreRefused as why:
         raise no_lock(why) from why
     try:
