@@ -179,6 +179,26 @@ def test_a_request_that_expires_later_is_left_alone(source):
     assert (row.state, row.expires_at) == (State.PENDING, at)
 
 
+def test_what_a_wrong_clock_let_lapse_stands_again_once_the_clock_is_right(source, monkeypatch):
+    shown = asked(source / "bot" / "1")
+    setting = SourceSetting(path=source)
+    scanner = Scanner(Settings(sources=(setting,)))
+    with Store.open(shown.store) as store:
+        decide(store, shown, Verdict("approve"), BOB, valid_for_s=900)
+    right = scan.read_now
+    with monkeypatch.context() as wrong:
+        ahead = timedelta(hours=1)
+        wrong.setattr(scan, "read_now", lambda: replace(right(), wall=right().wall + ahead))
+        (first,) = scanner.scan_source(setting)
+        assert first.rows[0].state is State.LAPSED
+    (second,) = scanner.scan_source(setting)
+    assert second.rows[0].state is State.APPROVED
+    deadline = time.monotonic() + 10
+    # Once read at the right time it is not read again for that.
+    while [one for one in scanner.scan_source(setting) if one.rows]:
+        assert time.monotonic() < deadline
+
+
 def test_time_alone_changes_a_row_of_an_unchanged_store(source):
     shown = asked(source / "bot" / "1")
     setting = SourceSetting(path=source)

@@ -109,3 +109,23 @@ def test_a_folder_that_is_added_or_comes_back_tells_nothing_old():
     assert told is not None
     # What has no time may be news; of what may have run nobody was told yet.
     assert (told.new, told.may_have_run) == ((row_id(7), row_id(8)), (row_id(9),))
+
+
+def test_a_clock_that_is_set_while_nobody_is_there_changes_nothing_of_what_is_told():
+    for hours in (-5, 5):
+        away = Absence()
+        away.left(NOW, 1000.0)
+        set_to = NOW + timedelta(hours=hours)
+        away.left(set_to + timedelta(minutes=1), 1060.0)
+        # By the clock as it goes now the operator left a minute ago.
+        assert away.since == set_to
+        assert away.told(set_to + timedelta(minutes=1)) is None
+        came_then = a_row(1, asked_at=set_to + timedelta(minutes=2))
+        old = a_row(2, asked_at=set_to - timedelta(minutes=2))
+        away.take(Diff(added=(came_then, old)))
+        away.left(set_to + timedelta(minutes=6), 1360.0)
+        told = away.told(set_to + timedelta(minutes=6))
+        assert told is not None
+        assert told.new == (row_id(1),)
+        said = f"Since {set_to.astimezone():%H:%M}: 1 new."
+        assert told.sentence(set_to + timedelta(minutes=6)) == said

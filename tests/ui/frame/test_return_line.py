@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.endings import commit_ending
+from lineclear.core.ledger.liveness import boottime_ns
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.ui.frame.return_line import ReturnLine
@@ -23,7 +24,8 @@ class Scene:
         self.now = NOW
         self.there = True
         self.wanted: list[tuple[str, bool]] = []
-        self.line = ReturnLine(lambda: self.there, now=lambda: self.now)
+        self.steady = 0.0
+        self.line = ReturnLine(lambda: self.there, now=lambda: self.now, steady=lambda: self.steady)
         self.host = QWidget()
         QVBoxLayout(self.host).addWidget(self.line.strip)
         self.line.wanted.connect(lambda row, ran: self.wanted.append((row, ran)))
@@ -42,6 +44,7 @@ class Scene:
 
     def passes(self, minutes: float) -> None:
         self.now += timedelta(minutes=minutes)
+        self.steady += minutes * 60
         self.line.look()
 
     def comes_meanwhile(self, diff: Diff) -> None:
@@ -114,6 +117,12 @@ def test_a_line_that_was_read_does_not_come_back(qapp):
     assert scene.wanted == []
 
 
+def later(returning: ReturnLine, then: datetime) -> None:
+    """Let both clocks go on to that time."""
+    left = (then - datetime.now(UTC)).total_seconds() + boottime_ns() / 1e9
+    returning._now, returning._steady = (lambda: then), (lambda: left)
+
+
 async def test_show_finds_a_call_that_has_expired_where_it_is_listed(inbox, source, until):
     await until(lambda: inbox.overview.complete, "the first scan")
     returning = inbox.returning
@@ -125,7 +134,7 @@ async def test_show_finds_a_call_that_has_expired_where_it_is_listed(inbox, sour
     with Store.open(shown.store) as store:
         assert commit_ending(store, shown, "expired", "agent")
     await until(lambda: inbox.model.row(shown.aid).state is State.EXPIRED, "its end")
-    returning._now = lambda: then + timedelta(minutes=6)
+    later(returning, then + timedelta(minutes=6))
     returning.look()
     assert returning.strip.label.text().endswith(": 1 expired.")
     returning._attended = lambda: True
@@ -141,7 +150,7 @@ async def test_show_brings_the_first_call_that_came_into_the_pane(inbox, source,
     returning.look()
     aid = ask_for(source).shown.aid
     await until(lambda: inbox.model.row(aid), "the row")
-    returning._now = lambda: then + timedelta(minutes=6)
+    later(returning, then + timedelta(minutes=6))
     returning.look()
     inbox.filter.setText("tool:nothing")
     returning._attended = lambda: True

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -30,6 +30,8 @@ from lineclear.core.sentences import worded
 
 MIN_PREFIX = 8
 _STEP = 25
+_BACK = timedelta(seconds=2)
+"""So far back a clock was put that what was read by it may stand otherwise now."""
 """Unchanged folders that a walk looks at between two chances for other work."""
 
 
@@ -454,13 +456,20 @@ def _change(known: StoreRead, found: Found) -> Literal["file", "time", "process"
     for path, was in known.stamps.items():
         if stamp(path) != was:
             return "file"
-    if not known.quiet or (known.look_at is not None and read_now().wall >= known.look_at):
+    if not known.quiet or _time_tells(known, datetime.now(UTC)):
         return "time"
     folder = known.place.lock_folder
     # Taking a lock writes its file, so the free lock of an unchanged file is still free.
     if folder is not None and known.lock.held and lock.look(folder) != known.lock:
         return "process"
     return None
+
+
+def _time_tells(known: StoreRead, now: datetime) -> bool:
+    """Tell whether time alone may have changed a row: it went on so far, or was put back."""
+    if known.read_at is not None and now < known.read_at - _BACK:
+        return True
+    return known.look_at is not None and now >= known.look_at
 
 
 def _open_calls(read: StoreRead) -> int:

@@ -88,6 +88,7 @@ class StoreRead:
     """Files and folders that decide, as they were before they were read."""
     quiet: bool = True
     """Every stamp was old enough for the next change to show."""
+    read_at: datetime | None = None
     look_at: datetime | None = None
     """When time alone changes a row: an approval lapses, a request expires or grows old."""
     lock: LockState = field(default_factory=lambda: LockState(held=None, owner=None))
@@ -120,6 +121,7 @@ class StoreReader:
         if before is not None and before.place == place:
             read.closed, read.ended, read.lock = before.closed, before.ended, before.lock
             read.decided, read.death = before.decided, before.death
+        read.read_at = now.wall
         self._stamp(read)
         try:
             read.rows = tuple(self._rows(read, now))
@@ -288,18 +290,10 @@ class StoreReader:
     def _expire(store: Store, records: CallRecords, now: Now) -> bool:
         """Record that a request ran out, if it did, nobody else has, and the store is ours."""
         shown = records.request
-        block = None if shown is None else shown.block
-        due = (
-            block is not None
-            and block.expires_at is not None
-            and block.expires_at <= now.wall
-            and records.decision is None
-            and records.start is None
-            and records.outcome is None
-            and not records.damaged
-            and store.owner_uid == os.geteuid()
-        )
-        if shown is None or not due:
+        if shown is None or not endings.expired(shown, now):
+            return False
+        said = (records.decision, records.start, records.outcome)
+        if said != (None, None, None) or records.damaged or store.owner_uid != os.geteuid():
             return False
         try:
             return endings.expire(store, shown)

@@ -13,6 +13,7 @@ from lineclear.core.ledger.liveness import LockState
 from lineclear.core.ledger.state import State
 
 _LOOK_AT_RUNNING: Final = timedelta(seconds=2)
+_LOOK_AT_EXPIRED: Final = timedelta(seconds=30)
 
 
 def turning_points(row: Row, lock: LockState, now: datetime) -> Iterator[datetime]:
@@ -24,7 +25,8 @@ def turning_points(row: Row, lock: LockState, now: datetime) -> Iterator[datetim
         yield row.lapses_at
     if row.state in UNDECIDED:
         if row.expires_at is not None:
-            yield row.expires_at
+            # By the other clock it may not have come yet.
+            yield row.expires_at if row.expires_at > now else now + _LOOK_AT_EXPIRED
         if row.asked_at is not None:
             yield row.asked_at + OLD_AFTER + timedelta(seconds=1)
 

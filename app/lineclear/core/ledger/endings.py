@@ -13,8 +13,11 @@ from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.records import Decision, Person, VerdictName, new_nonce
+from lineclear.core.ledger.steady import SteadyClock
 from lineclear.core.ledger.store import Store
 from lineclear.core.sentences import worded
+
+_steady = SteadyClock()
 
 
 def this_person(name: str | None = None) -> Person:
@@ -95,9 +98,11 @@ def commit_ending(store: Store, shown: Shown, verdict: VerdictName, name: str) -
 
 
 def expired(shown: Shown, now: Now) -> bool:
-    """Tell whether the request named a time that has passed."""
+    """Tell whether the request named a time that has passed, by both clocks while we looked on."""
     block = shown.block
-    return block is not None and block.expires_at is not None and now.wall >= block.expires_at
+    if block is None or block.expires_at is None:
+        return False
+    return _steady.reached(shown.aid, block.expires_at, now)
 
 
 def expire(store: Store, shown: Shown) -> bool:

@@ -17,6 +17,8 @@ LONG = timedelta(minutes=5)
 """Who was away for less needs no line."""
 SLACK: Final = timedelta(seconds=10)
 """What was so short before somebody left was perhaps not seen by them yet."""
+SET: Final = timedelta(seconds=5)
+"""By so much a clock does not go wrong by itself."""
 _NO_CLOCK: Final = 1971
 """A time of before this year is none."""
 
@@ -29,19 +31,30 @@ class Absence:
     """
 
     since: datetime | None = None
-    """When the operator left; None while they are there."""
+    """When the operator left, by the clock as it goes now; None while they are there."""
+    _left_at: float = 0.0
+    """The same by a clock that nobody sets."""
     _new: dict[str, None] = field(default_factory=dict)
     _expired: dict[str, None] = field(default_factory=dict)
     _may_have_run: dict[str, None] = field(default_factory=dict)
     _known: set[str] = field(default_factory=set)
     """Calls that may have run and did before the operator left."""
 
-    def left(self, now: datetime) -> None:
-        """The operator went away; told again, the first time counts."""
+    def left(self, now: datetime, at: float | None = None) -> None:
+        """The operator went away; told again, the first time counts.
+
+        AT is NOW by a clock that nobody sets, in seconds: by it the wall clock's own are told from
+        those by which it was set meanwhile.
+        """
         if self.since is None:
             self.since = now
+            self._left_at = 0.0 if at is None else at
             for kind in (self._new, self._expired, self._may_have_run):
                 kind.clear()
+        elif at is not None:
+            went = now - timedelta(seconds=at - self._left_at)
+            if abs(went - self.since) > SET:
+                self.since = went
 
     def take(self, diff: Diff) -> None:
         """Take in what happens; while somebody is there, they see for themselves."""
