@@ -26,6 +26,7 @@ from lineclear.core.ledger.records import (
 )
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.ledger.worker import starter_of
+from lineclear.core.sentences import worded
 from lineclear.core.typed_commands import on_call
 
 
@@ -221,9 +222,11 @@ def _reread(store: Store, shown: Shown) -> Unfit | None:
         request = store.reader.request(shown.seq, shown.aid if shown.seq is None else None)
     except Unreadable as why:
         if why.code == "absent":
-            return Unfit("request_gone", "The request was removed from the store.")
+            return Unfit("request_gone", worded("The request was removed from the store."))
         why.raise_if_passing()
         return Unfit("request_unreadable", why.sentence)
     if request.raw != shown.raw:
-        return Unfit("request_changed", "The request in the store is not the one that was asked.")
+        return Unfit(
+            "request_changed", worded("The request in the store is not the one that was asked.")
+        )
     return None

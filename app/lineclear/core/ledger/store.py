@@ -11,8 +11,8 @@ from typing import Self
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import NotConfirmed, StoreRefused, Unreadable
-from lineclear.core.ledger import oserrors
+from lineclear.core.errors import Unreadable
+from lineclear.core.ledger import store_refusals
 from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.commit import Commit, commit, remove_leftovers, replace, sync_folder
@@ -43,7 +43,6 @@ from lineclear.core.ledger.reading import RecordReader
 from lineclear.core.ledger.records import StoreFormat, new_nonce
 from lineclear.core.ledger.sharing import (
     foreign_operators,
-    group_name,
     inherited_group,
     shared_operators,
 )
@@ -139,10 +138,7 @@ class Store:
         try:
             make_folders(path, group=group)
         except OSError as why:
-            raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, making {visible_line(str(path))}; "
-                f"{oserrors.cure(why)} and try again."
-            ) from why
+            raise store_refusals.not_made(path, why) from why
         store = cls(path, operators=operators, found=True, group=group)
         for fd in (store.root_fd, store.ledger_fd):
             if fd is not None:
@@ -231,7 +227,7 @@ class Store:
     def reader(self) -> RecordReader:
         """Reads single records by name; raises Unreadable(absent) where there is no ledger."""
         if self._ledger_fd == _NO_FOLDER:
-            raise Unreadable("absent", f"{self._shown()} has no records.", self.path / APPROVALS)
+            raise store_refusals.no_records(self.path)
         return RecordReader(
             dir_fd=self._ledger_fd,
             store=self.path,
@@ -245,7 +241,7 @@ class Store:
     ) -> Commit:
         """Commit a record's bytes under its name; raises NotConfirmed, StoreRefused."""
         if self._ledger_fd == _NO_FOLDER:
-            raise StoreRefused(f"{self._shown()} has no ledger yet.", code="no_ledger")
+            raise store_refusals.no_ledger(self.path)
         name = record_name(kind, seq=seq, aid=aid, n=n)
         return commit(self._ledger_fd, name, data, mode=self._file_mode)
 
@@ -255,7 +251,7 @@ class Store:
         WON where exactly DATA stands.
         """
         if self._ledger_fd == _NO_FOLDER:
-            raise StoreRefused(f"{self._shown()} has no ledger yet.", code="no_ledger")
+            raise store_refusals.no_ledger(self.path)
         return commit(self._ledger_fd, name, data, mode=self._file_mode)
 
     def remove_results(self, name: str) -> None:
@@ -270,11 +266,8 @@ class Store:
         except FileNotFoundError:
             pass
         except OSError as why:
-            place = visible_line(str(self.path / APPROVALS / name))
-            raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, so {place} still says what was approved;"
-                f" {oserrors.cure(why)} and remove it."
-            ) from why
+            place = self.path / APPROVALS / name
+            raise store_refusals.results_not_removed(place, why) from why
         self.sync()
 
     def results_names(self) -> list[str]:
@@ -305,10 +298,7 @@ class Store:
         except FileNotFoundError:
             return
         except OSError as why:
-            raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, so {PENDING} of {self._shown()} still "
-                f"shows a closed call; {oserrors.cure(why)}."
-            ) from why
+            raise store_refusals.not_cleared(self.path, why) from why
         sync_folder(self._root_fd)
 
     def sync(self) -> None:
@@ -367,9 +357,7 @@ class Store:
         except Unreadable as why:
             if why.code == "absent":
                 return
-            raise StoreRefused(
-                f"{why.sentence} It must be a folder that Lineclear made.", code=why.code
-            ) from why
+            raise store_refusals.no_own_folder(why) from why
         status = status_of(self._ledger_fd, folder)
         refuse_unsafe(status, folder)
         allowed = {self.owner_uid}
@@ -378,7 +366,8 @@ class Store:
             # The ledger of a foreign store is made by an operator.
             allowed |= foreign_operators(self._status)
         if status.st_uid not in allowed:
-            raise self._not_ours(folder, status.st_uid, foreign=found is None)
+            group = shared_with(self._status) if found is None else None
+            raise store_refusals.not_ours(folder, status.st_uid, self.owner_uid, group)
         if found is not None:
             self._accept(found)
         elif shared_with(status) is not None:
@@ -393,18 +382,11 @@ class Store:
         except Unreadable as why:
             if why.code == "absent":
                 return None
-            raise StoreRefused(
-                f"{visible_line(str(place))} cannot be trusted: {why.sentence}", code=why.code
-            ) from why
+            raise store_refusals.untrusted(place, why) from why
 
     def _accept(self, found: StoreFormat) -> None:
         if (found.dev, found.ino) != (self._status.st_dev, self._status.st_ino):
-            raise StoreRefused(
-                f"{self._shown()} is a copy of another store, or its disk was exchanged, so what"
-                " was decided there does not count here. To begin afresh, stop the agent and move"
-                f" {APPROVALS} away.",
-                code="store_moved",
-            )
+            raise store_refusals.moved(self.path)
         self.native = True
         self.store_id = found.store_id
         self.group = found.group
@@ -419,38 +401,14 @@ class Store:
         else:
             self.operators = shared_operators(self.group, self.owner_uid)
 
-    def _not_ours(self, folder: Path, uid: int, *, foreign: bool) -> StoreRefused:
-        group = shared_with(self._status) if foreign else None
-        shown = visible_line(str(folder))
-        if group is None:
-            said = (
-                f"{shown} belongs to user {uid}, not to user {self.owner_uid} who owns the store;"
-                " look who made it, and remove it."
-            )
-        else:
-            said = (
-                f"{shown} belongs to user {uid}, who is not listed in the group"
-                f" {visible_line(group_name(group), 40)} that the store is shared with. If that is"
-                " a colleague, have them added to it; else look who made it, and remove it."
-            )
-        return StoreRefused(said, code="owner")
-
     def _refuse_foreign_owner(self) -> None:
         if self.owner_uid != os.geteuid():
-            raise StoreRefused(
-                f"{self._shown()} belongs to user {self.owner_uid}, but this agent runs as user "
-                f"{os.geteuid()}; give the agent a folder of its own.",
-                code="owner",
-            )
+            raise store_refusals.foreign_owner(self.path, self.owner_uid)
 
     def _found(self, group: int | None) -> None:
         """Make this folder a native store; another process may do the same at once."""
         if self._has_pending():
-            raise StoreRefused(
-                f"{self._shown()} holds {PENDING} of another program, which would be overwritten;"
-                " decide that call first, or give this agent a folder of its own.",
-                code="foreign_pending",
-            )
+            raise store_refusals.foreign_pending(self.path)
         if self._ledger_fd == _NO_FOLDER:
             self._make_ledger(group)
             self._enter_ledger()
@@ -465,17 +423,14 @@ class Store:
             commit(self._ledger_fd, FORMAT, mark.encode(), mode=mode_of_files(group))
             found = self._read_format()
             if found is None:
-                raise NotConfirmed(f"Not confirmed: {FORMAT} of {self._shown()} vanished.")
+                raise store_refusals.vanished(self.path)
             self._accept(found)
 
     def _make_ledger(self, group: int | None) -> None:
         try:
             make_folder(APPROVALS, dir_fd=self._root_fd, group=group)
         except OSError as why:
-            raise NotConfirmed(
-                f"Not confirmed: {oserrors.reason(why)}, making {APPROVALS} in {self._shown()}; "
-                f"{oserrors.cure(why)} and try again."
-            ) from why
+            raise store_refusals.ledger_not_made(self.path, why) from why
         sync_folder(self._root_fd)
 
     def _has_pending(self) -> bool:

@@ -18,6 +18,8 @@ from lineclear.core.checkpoints.starweaver.accounting import Metadata
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal
+from lineclear.core.sentences import worded
+from lineclear.language import marked
 
 _T = TypeVar("_T")
 
@@ -95,12 +97,17 @@ class AgentHitlResults(Record):
         run = visible_line(state.run_id, 40)
         if state.status is not RunStatus.WAITING:
             raise AgentHitlError(
-                f"Run '{run}' is not waiting for decisions: it is {state.status.value}.",
+                worded(
+                    "Run '{run}' is not waiting for decisions: it is {status}.",
+                    run=run,
+                    status=state.status.value,
+                ),
                 code="not_waiting",
             )
         if not state.has_pending_hitl:
             raise AgentHitlError(
-                f"Run '{run}' waits, but has no pending calls.", code="no_pending_hitl"
+                worded("Run '{run}' waits, but has no pending calls.", run=run),
+                code="no_pending_hitl",
             )
         prefix = approval_id(state, "")
         approvals = _once(
@@ -109,20 +116,34 @@ class AgentHitlResults(Record):
         results = _once((result.deferred_id, result) for result in self.deferred_results.results)
         asked = {part.tool_call_id for part in state.pending_approval_tool_returns}
         deferred = {deferred_id(state, part.tool_call_id) for part in state.deferred_tool_returns}
-        _refuse(approvals.keys() - asked, "unknown_approval", "There is no pending approval for")
-        _refuse(results.keys() - deferred, "unknown_deferred", "There is no deferred call")
-        _refuse(asked - approvals.keys(), "missing_decisions", "There is no decision on")
-        _refuse(deferred - results.keys(), "missing_decisions", "There is no result of")
+        _refuse(
+            approvals.keys() - asked,
+            "unknown_approval",
+            marked("There is no pending approval for {calls}."),
+        )
+        _refuse(
+            results.keys() - deferred,
+            "unknown_deferred",
+            marked("There is no deferred call {calls}."),
+        )
+        _refuse(
+            asked - approvals.keys(),
+            "missing_decisions",
+            marked("There is no decision on {calls}."),
+        )
+        _refuse(
+            deferred - results.keys(), "missing_decisions", marked("There is no result of {calls}.")
+        )
         running = {key for key, decision in approvals.items() if isinstance(decision, Approved)}
         _refuse(
             running - state.calls_by_id().keys(),
             "missing_tool_call",
-            "The checkpoint no longer holds the approved call",
+            marked("The checkpoint no longer holds the approved call {calls}."),
         )
         _refuse(
             {key for key, result in results.items() if result.status not in RESULTS},
             "deferred_not_terminal",
-            "Only completed, failed and cancelled are results; not so that of",
+            marked("Only completed, failed and cancelled are results; not so that of {calls}."),
         )
 
 
@@ -148,7 +169,9 @@ def hitl_results(state: AgentRunState, decisions: Mapping[str, Json]) -> AgentHi
     pending = {part.tool_call_id for part in state.pending_approval_tool_returns}
     deferred = [part.tool_call_id for part in state.deferred_tool_returns]
     _refuse(
-        decisions.keys() - pending - set(deferred), "unknown_approval", "There is no pending call"
+        decisions.keys() - pending - set(deferred),
+        "unknown_approval",
+        marked("There is no pending call {calls}."),
     )
     results = AgentHitlResults(
         approvals={
@@ -187,7 +210,9 @@ def _once(pairs: Iterable[tuple[str, _T]]) -> dict[str, _T]:
     found: dict[str, _T] = {}
     for key, value in pairs:
         if key in found:
-            _refuse({key}, "duplicate_decision", "There is more than one decision on")
+            _refuse(
+                {key}, "duplicate_decision", marked("There is more than one decision on {calls}.")
+            )
         found[key] = value
     return found
 
@@ -196,5 +221,7 @@ def _refuse(ids: Iterable[str], code: str, words: str) -> None:
     """Raise AgentHitlError naming the ids, if there are any."""
     shown = [f"'{visible_line(found, 40)}'" for found in sorted(ids)]
     if shown:
-        more = f" and {len(shown) - 3} more" if len(shown) > 3 else ""
-        raise AgentHitlError(f"{words} {', '.join(shown[:3])}{more}.", code=code)
+        calls = ", ".join(shown[:3])
+        if len(shown) > 3:
+            calls = worded("{calls} and {n} more", calls=calls, n=len(shown) - 3)
+        raise AgentHitlError(worded(words, calls=calls), code=code)
