@@ -100,7 +100,7 @@ class Crowd:
         self._beat.gaps.clear()
         began = time.perf_counter()
         act()
-        while time.perf_counter() < max([began, *changes]) + CALM_S:
+        while model._arranging.under_way or time.perf_counter() < max([began, *changes]) + CALM_S:
             await asyncio.sleep(0.01)
         for connection in told:
             QObject.disconnect(connection)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.totals import Totals
+from lineclear.ui.queue.arranging import Arranging
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import Group, group_of
 from lineclear.ui.queue.row_order import Key
@@ -25,6 +26,8 @@ __all__ = ["QueueModel", "Role"]
 
 FEW = 400
 """Rows that are looked at one by one rather than all that are known at once."""
+MANY = 10_000
+"""Rows above which another order is worked out in steps."""
 TIMED_EVERY_S = 5.0
 """How often a filter by age or expiry is looked at anew."""
 
@@ -56,6 +59,7 @@ class QueueModel(RowTable):
         self._moves: dict[int, None] = {}
         self._column = UNSORTED
         self._descending = False
+        self._arranging = Arranging(self)
         self._base: list[int] | None = None
         """What the section and source list without the filter, in order, as it was before it."""
         self._base_exact = False
@@ -183,6 +187,7 @@ class QueueModel(RowTable):
         rule = self._rule_for(scope)
         if scope == self._scope and rule == self._rule:
             return
+        self._arranging.drop()
         before, self._scope = self._scope, scope
         # One letter more: what can match is listed, in order.
         narrower = scope.narrows(before) and not (self._held or self._moves)
@@ -224,10 +229,20 @@ class QueueModel(RowTable):
             self._rearrange()
 
     def _rearrange(self) -> None:
+        self._arranging.begin(self._arrange)
+        if len(self._order) <= MANY:
+            self._arranging.finish()
+
+    def _arrange(self) -> Iterator[None]:
+        rule, now = self._rule_for(self._scope), self._now()
+        wanted = yield from self._order.in_steps(
+            lambda slots: rule.primaries(slots, self._known, self._texts, now),
+            reverse=rule.reverse,
+        )
         self._base = None
         self._moves.clear()
-        self._rule = self._rule_for(self._scope)
-        self._order.rearrange(self._primaries, reverse=self._rule.reverse)
+        self._rule = rule
+        self._order.arrange(wanted)
         self.held_changed.emit(len(self._held))
 
     def apply(self, diff: Diff) -> None:
@@ -246,6 +261,7 @@ class QueueModel(RowTable):
         self._leave(leaving)
         self._arrive(arrivals)
         self._texts.warm_soon()
+        self._arranging.again()
         self.counted.emit()
 
     def pass_time(self) -> None:
@@ -269,6 +285,7 @@ class QueueModel(RowTable):
             return
         self._leave(leaving)
         self._arrive(arrivals)
+        self._arranging.again()
         self.counted.emit()
         if woken:
             self.woke.emit(woken)
@@ -287,6 +304,7 @@ class QueueModel(RowTable):
                 self._settle(self._known.index.slots[row_id], arrivals, leaving)
         self._leave(leaving)
         self._arrive(arrivals)
+        self._arranging.again()
         self.counted.emit()
 
     def release_held(self) -> None:
@@ -297,12 +315,16 @@ class QueueModel(RowTable):
         for slot in moves:
             self._move(slot)
         self._order.insert(waiting)
+        self._arranging.again()
         self.held_changed.emit(0)
 
     def release_tombstones(self) -> None:
         """Let go the decided rows that nobody looks at any more."""
         ids = self._known.index.ids
-        self._drop_tombstones({slot for slot in self._tombstones if not self.pinned(ids[slot])})
+        ended = {slot for slot in self._tombstones if not self.pinned(ids[slot])}
+        self._drop_tombstones(ended)
+        if ended:
+            self._arranging.again()
 
     # --- Which rows, by which keys --------------------------------------------------------------
 

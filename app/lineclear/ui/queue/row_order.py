@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
@@ -14,6 +15,32 @@ Key = tuple[Any, float]
 """What orders a row, and what settles the order where that is equal."""
 RUNS_AT_MOST = 64
 """More separate inserts or removals than this at once are told to the views as one reset."""
+
+
+AT_ONCE = 5_000
+"""Rows that are ordered in one step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """Another order of the same rows."""
+
+    slots: list[int]
+    primaries: dict[int, Any]
+    reverse: bool
+
+
+def _sorted(
+    slots: list[int], keys: dict[int, Any], *, reverse: bool
+) -> Generator[None, None, list[int]]:
+    """Sort as `sorted` does: pieces first, which Python then only has to merge."""
+    found: list[int] = []
+    for start in range(0, len(slots), AT_ONCE):
+        found += sorted(slots[start : start + AT_ONCE], key=keys.__getitem__, reverse=reverse)
+        yield
+    found = sorted(found, key=keys.__getitem__, reverse=reverse)
+    yield
+    return found
 
 
 class RowOrder:
@@ -59,7 +86,10 @@ class RowOrder:
 
     def tie(self, slot: int) -> float:
         """What settles the order of a row among equal ones."""
-        return self._groups.tie(slot, reverse=self.reverse) if self._groups else slot
+        return self._tie(slot, self.reverse)
+
+    def _tie(self, slot: int, reverse: bool) -> float:
+        return self._groups.tie(slot, reverse=reverse) if self._groups else slot
 
     def place(self, key: Key) -> int:
         """Where a row with KEY stands or would stand."""
@@ -176,18 +206,34 @@ class RowOrder:
             self.primaries = dict(zip(slots, primaries, strict=True))
             self.slots = self.sorted(slots)
 
-    def rearrange(self, primaries: Callable[[Sequence[int]], list[Any]], *, reverse: bool) -> None:
-        """Order what is listed by other keys; PRIMARIES gives their first parts.
+    def in_steps(
+        self, primaries: Callable[[Sequence[int]], list[Any]], *, reverse: bool
+    ) -> Generator[None, None, Arranged]:
+        """Work out how what is listed would be ordered by other keys, as `sorted` orders.
 
-        Current and selected rows move along. Rows that are not listed get their key when
-        they are.
+        PRIMARIES gives the first parts of some rows' keys. What is listed, and what its keys come
+        from, must be the same at each step.
+        """
+        keys: dict[int, Any] = {}
+        ties: dict[int, float] = {}
+        for start in range(0, len(self.slots), AT_ONCE):
+            some = self.slots[start : start + AT_ONCE]
+            keys.update(zip(some, primaries(some), strict=True))
+            ties.update((slot, self._tie(slot, reverse)) for slot in some)
+            yield
+        slots = yield from _sorted(self.slots, ties, reverse=reverse)
+        slots = yield from _sorted(slots, keys, reverse=reverse)
+        return Arranged(slots, keys, reverse)
+
+    def arrange(self, wanted: Arranged) -> None:
+        """Order what is listed as WANTED; current and selected rows move along.
+
+        Rows that are not listed get their key when they are.
         """
         self._model.layoutAboutToBeChanged.emit()
         before = self._model.persistentIndexList()
         kept = [self.slots[index.row()] for index in before]
-        self.reverse = reverse
-        self.primaries = dict(zip(self.slots, primaries(self.slots), strict=True))
-        self.slots = self.sorted(self.slots)
+        self.reverse, self.primaries, self.slots = wanted.reverse, wanted.primaries, wanted.slots
         many = len(kept) > 1000
         where = {slot: place for place, slot in enumerate(self.slots)} if many else {}
         after = [
