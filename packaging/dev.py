@@ -59,8 +59,19 @@ def say(text: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """The environment for programs of `.venv`, without what points Python elsewhere."""
-    dropped = ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX", "PIP_USER")
+    """The environment for programs of `.venv`, without what points Python elsewhere.
+
+    Nor with what forbids compiled files, as images of Python do: the tests start thousands of
+    processes, and each would compile Lineclear anew.
+    """
+    dropped = (
+        "PIP_PREFIX",
+        "PIP_TARGET",
+        "PIP_USER",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONHOME",
+        "PYTHONPATH",
+    )
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
     return {**kept, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
 
@@ -355,6 +366,12 @@ def run_attached(argv: list[str], env: dict[str, str], folder: Path = ROOT) -> i
         return code if code >= 0 else 128 - code
 
 
+def workers() -> int:
+    """How many processes run tests: half as many again as cores, since tests of windows wait."""
+    cores = os.cpu_count() or 1
+    return cores + (cores + 1) // 2
+
+
 def run_tests(
     env: dict[str, str],
     *,
@@ -378,8 +395,10 @@ def run_tests(
         The exit code of the check that failed, or 0.
     """
     python = program("python")
-    # A file stays on one worker: its tests share what is dear to make, as the frozen bundle.
-    pytest = [python, "-m", "pytest", "-n", "auto", "--dist", "loadfile"]
+    # A file stays on one worker: its tests share what is dear to make, as the frozen bundle. Files
+    # go in the order of tests/conftest.py, not those of most tests first: these are the quick ones.
+    pytest = [python, "-m", "pytest", "-n", str(workers()), "--dist", "loadfile"]
+    pytest += ["--no-loadscope-reorder"]
     why = ""
     if not (bundle or quick or pytest_arguments):
         bundle, why = changed.verdict(ROOT, since)

@@ -37,7 +37,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
 
+LONGEST_FIRST = ("stress", "e2e", "packaging", "ui", "cli")
+"""Folders in the order in which their tests begin, the others behind them by name.
+
+Files of one worker each: a long one that began last would leave the other workers idle.
+"""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    turn = {kind: number for number, kind in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: turn.get(item.path.relative_to(TESTS).parts[0], len(turn)))
     for item in items:
         kind = item.path.relative_to(TESTS).parts[0]
         if kind in KINDS:
