@@ -77,7 +77,7 @@ async def test_a_socket_in_the_place_of_a_file_is_named_with_its_cure(source, ke
     file = bot.loop_file if kept == "loop" else bot.execution_file
     exchange(file, "socket")
     (file.with_name("moved")).unlink()
-    await stops(bot, WAYS[1], f"{file} is a device, pipe or socket", "Put a whole copy back")
+    await stops(bot, WAYS[1], f"{file} is a device, pipe or socket", "look what stands there")
 
 
 @pytest.mark.parametrize("way", WAYS)

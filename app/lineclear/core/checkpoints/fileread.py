@@ -152,7 +152,7 @@ def _open(name: str, dir_fd: int | None) -> int:
         if isinstance(why, OSError) and why.errno in _LINK_ERRORS:
             raise _link(name) from why
         if isinstance(why, OSError) and why.errno in _NO_OPENING:
-            raise _irregular(name, worded("a device, pipe or socket")) from why
+            raise _irregular(name, worded("a device, pipe or socket"), "open_failed") from why
         detail = why.strerror if isinstance(why, OSError) and why.strerror else str(why)
         raise Unreadable(
             "open_failed",
@@ -259,9 +259,9 @@ def _link(name: str) -> Unreadable:
     )
 
 
-def _irregular(name: str, kind: str) -> Unreadable:
+def _irregular(name: str, kind: str, code: str = "not_regular") -> Unreadable:
     return Unreadable(
-        "not_regular", worded("{name} is {kind}, not a file.", name=_shown(name), kind=kind), name
+        code, worded("{name} is {kind}, not a file.", name=_shown(name), kind=kind), name
     )
 
 
