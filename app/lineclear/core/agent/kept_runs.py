@@ -35,7 +35,7 @@ _CURE: Final = (
     " it. Without the file the run could only go on from what else is kept of it, and calls that"
     " were made since may be made again."
 )
-_AGAIN: Final = "Nothing was resumed; look what it is, and try again."
+_AGAIN: Final = "Nothing was resumed; look what stands there, and try again."
 
 
 @runtime_checkable
