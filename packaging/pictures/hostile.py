@@ -159,7 +159,7 @@ async def history(on: Set) -> None:
     page = on.window.history.page
     await until(lambda: page.model.rowCount() > 20 and page.count.text())
     page.table.setFocus()
-    page.search.setText("agent:bot")
+    page.search.setText("very_very")
     await until(lambda: 0 < page.model.rowCount() < 9)
     page.table.choose(0)
     await asyncio.sleep(0.6)

@@ -13,7 +13,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Step
 from lineclear.core.checkpoints.text import reveal, unisolated
-from lineclear.core.checkpoints.warnings import LEVELS, Level
+from lineclear.core.checkpoints.warnings import LEVELS, Level, strongest_first
 from lineclear.core.inbox.comparison import differences
 from lineclear.ui import theme
 from lineclear.ui.queue import cells
@@ -522,8 +522,19 @@ def test_what_else_has_to_be_said_takes_the_place_of_a_warning_and_none_is_lost(
     cares = [code for code, level in LEVELS.items() if level is Level.CARE][:1]
     row = a_row(1, warnings=(*stops, *cares))
     shown = warning_notices(row, show_all=lambda: None, room=1)
-    assert [notice.tone for notice in shown] == ["stop", "note"]
-    assert (shown[-1].text, shown[-1].action) == ("and 2 notes", "Show")
+    assert [notice.tone for notice in shown] == ["stop", "stop"]
+    assert (shown[-1].text, shown[-1].action) == ("and 1 more red warning, 1 note", "Show")
+
+
+def test_a_red_warning_that_has_no_banner_is_never_called_a_note():
+    hides = ("control", "invisible", "mixed_scripts")
+    row = a_row(1, warnings=strongest_first((*hides, "twin", "first_time")))
+    shown = warning_notices(row, show_all=lambda: None)
+    assert [notice.name for notice in shown] == [
+        "warning_twin", "warning_control", "warning_notes"
+    ]  # fmt: skip
+    assert (shown[-1].tone, shown[-1].text) == ("stop", "and 2 more red warnings, 1 note")
+    assert next(label for label, _level in cells.chips(row)) == "twin"
 
 
 def test_notes_alone_are_told_quietly():

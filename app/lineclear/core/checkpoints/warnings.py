@@ -170,9 +170,17 @@ def argument_warnings(arguments: Json) -> tuple[str, ...]:
     return strongest_first(_argument_codes(arguments))
 
 
+_MARKED_IN_PLACE: Final = frozenset({"control", "invisible", "marker_char", "mixed_scripts"})
+
+
 def strongest_first(codes: Iterable[str]) -> tuple[str, ...]:
-    """Sort codes by level, then by name."""
-    return tuple(sorted(set(codes), key=lambda code: (-level_of(code), code)))
+    """Sort codes by level, then those that no mark in the text tells as well, then by name.
+
+    An agent chooses its text: with marks in it, it must not push out of sight what is told once.
+    """
+    return tuple(
+        sorted(set(codes), key=lambda code: (-level_of(code), code in _MARKED_IN_PLACE, code))
+    )
 
 
 def sentence_of(code: str, *, run: bool = False) -> str | None:

@@ -57,7 +57,7 @@ def warning_notices(
         return Notice(_TONES[level], words.warning_about(row, code, me), name=f"warning_{code}")
 
     shown: list[Notice] = []
-    rest = 0
+    rest = red = 0
     for code in row.warnings:
         level = level_of(code)
         if code in _TOLD_BY_THE_BAR:
@@ -66,7 +66,8 @@ def warning_notices(
             shown.append(banner(code, level))
             continue
         if level is Level.NOTE or len(shown) >= room:
-            rest += 1
+            rest += level < Level.STOP
+            red += level >= Level.STOP
             continue
         shown.append(banner(code, level))
     if row.answered is not None and row.answered.code not in row.warnings:
@@ -75,11 +76,21 @@ def warning_notices(
             shown.append(Notice("note", words.answered_before(row.answered), name="answeredBefore"))
         else:
             rest += 1
-    if rest:
-        told = counted("{n} note", "{n} notes", rest)
-        text = counted("and {n} note", "and {n} notes", rest) if shown else told
-        shown.append(Notice("note", text, _("Show"), show_all, name="warning_notes"))
+    if rest or red:
+        text, tone = _folded(rest, red, alone=not shown), "stop" if red else "note"
+        shown.append(Notice(tone, text, _("Show"), show_all, name="warning_notes"))
     return shown
+
+
+def _folded(rest: int, red: int, *, alone: bool) -> str:
+    """Count what has no banner: `and 3 notes`, `and 1 more red warning, 2 notes`."""
+    if not red:
+        told = counted("{n} note", "{n} notes", rest)
+        return told if alone else counted("and {n} note", "and {n} notes", rest)
+    told = counted("and {n} more red warning", "and {n} more red warnings", red)
+    if not rest:
+        return told
+    return _("{told}, {notes}").format(told=told, notes=counted("{n} note", "{n} notes", rest))
 
 
 def failure_notice(why: LineclearError) -> Notice:
