@@ -6,13 +6,14 @@ import socket
 
 import pytest
 
-from lineclear.core.agent.checkpoint_files import checkpoint_name
+from lineclear import AgentExecutor, Allow, Tool
+from lineclear.core.agent.checkpoint_files import FileCheckpointHandler, checkpoint_name
 from lineclear.core.agent.errors import ResumeError, ResumeIOError
 from lineclear.core.agent.resume import kept_runs, resume
 from lineclear.core.agent.run_marks import RUN_KEPT
 from lineclear.core.checkpoints.a3s import file_name
 from lineclear.core.errors import Unreadable
-from tests.core.agent.test_unread_checkpoints import NEEDS_POSIX, RUN, WAYS, Bot, ask_and_die
+from tests.core.agent.test_unread_checkpoints import NEEDS_POSIX, RUN, WAYS, Bot, Died, ask_and_die
 
 ALL = ["mail 0", "pay 1", "mail 2", "mail 3"]
 
@@ -199,3 +200,35 @@ async def test_the_end_of_the_last_run_is_known_without_runs_json(source, kept):
             with pytest.raises(ResumeError, match="run-7 ended here at"):
                 await executor.invoke("go", run_id=RUN)
     assert bot.effects == ALL
+
+
+class DyingAtTheEnd(FileCheckpointHandler):
+    """Ends the process once the last boundary is kept."""
+
+    async def checkpoint(self, checkpoint):
+        said = await super().checkpoint(checkpoint)
+        if checkpoint.node == "run_complete":
+            raise Died
+        return said
+
+
+async def test_a_run_that_died_after_its_last_boundary_has_ended_when_the_next_one_starts(source):
+    bot = Bot(source / "bot")
+    dying = AgentExecutor(
+        bot,
+        {"pay": bot.tool("pay"), "mail": Tool(bot.tool("mail"), asks=False)},
+        store=bot.store,
+        approval=lambda call: Allow(),
+        checkpoints=DyingAtTheEnd(bot.store),
+    )
+    async with dying:
+        with pytest.raises(Died):
+            await dying.invoke("go", run_id=RUN)
+    assert (bot.loop_file.exists(), bot.execution_file.exists()) == (True, True)
+    async with bot.make(bot.store) as executor:
+        await executor.invoke("go", run_id="run-8")
+        assert await executor.resume() is None
+        with pytest.raises(ResumeError, match="run-7 ended here at"):
+            await executor.invoke("go", run_id=RUN)
+    assert (bot.loop_file.exists(), bot.execution_file.exists()) == (False, False)
+    assert bot.effects == [*ALL, *ALL]

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -108,6 +108,10 @@ class FileCheckpointHandler:
         """
         return await asyncio.to_thread(self._kept_runs)
 
+    async def completed_runs(self) -> list[str]:
+        """Give the runs that completed, whose files go away when the next one starts."""
+        return await asyncio.to_thread(self._completed_runs)
+
     async def refuse_misnamed(self, run_id: str) -> None:
         """Raise Unreadable (`key_mismatch`) where a run's file has a name that is not its own."""
         await asyncio.to_thread(self._refuse_misnamed, run_id)
@@ -155,19 +159,27 @@ class FileCheckpointHandler:
         finally:
             close_folder(fd)
 
-    def _remove_completed(self, fd: int) -> None:
-        removed = False
+    def _completed_runs(self) -> list[str]:
+        return [run_id for _, run_id in self._completed()]
+
+    def _completed(self) -> Iterator[tuple[str, str]]:
+        """Give the name and the run of each file of a run that completed."""
         for name in filter(_NAME.fullmatch, self._names()):
             try:
                 checkpoint = self._read(self.path / name)
             except Unreadable:
                 continue
             if _completed(checkpoint):
-                try:
-                    os.unlink(name, dir_fd=fd)
-                except OSError:
-                    continue
-                removed = True
+                yield name, checkpoint.run_id
+
+    def _remove_completed(self, fd: int) -> None:
+        removed = False
+        for name, _ in self._completed():
+            try:
+                os.unlink(name, dir_fd=fd)
+            except OSError:
+                continue
+            removed = True
         if removed:
             sync_folder(fd)
 

@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 
 from lineclear.core.agent.boundaries import Boundaries, CheckpointHandler
 from lineclear.core.agent.budget import Budget
+from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.custody import Custody, LedgerCustody, NoCustody, PlainCustody
 from lineclear.core.agent.errors import AgentError, ResumeError
@@ -94,6 +95,7 @@ class AgentExecutor:
         self._sessions = _beside(store) if loop_checkpoints is True else None
         sink = _sink(loop_checkpoints, self._sessions)
         keeper = checkpoints if isinstance(checkpoints, CheckpointKeeper) else None
+        self._handler = checkpoints
         self._keeps = sink is not None or keeper is not None
         # What lies in an agent's own store is its own, taken over or not, unless told otherwise.
         adopts = session_id is None and loop_checkpoints is True
@@ -211,8 +213,20 @@ class AgentExecutor:
     async def _begin(self, run: Run, *, anew: bool = False) -> str:
         """Run from the beginning; ANEW: it was begun before, and nothing of that can be used."""
         if isinstance(self.store, FileResumeStore):
+            await self._end_completed(self.store)
             await self.store.begin_run(run.trace_id, anew=anew)
         return await self._loop.run(run, fresh=True)
+
+    async def _end_completed(self, store: FileResumeStore) -> None:
+        """Note the end of runs whose process died after their last boundary: their files go now."""
+        if not isinstance(self._handler, FileCheckpointHandler):
+            return
+        completed = await self._handler.completed_runs()
+        ended = await store.ended_runs() if completed else frozenset()
+        for run_id in completed:
+            taken = None if run_id in ended else (await self._kept.load(run_id)).taken
+            if taken is not None and taken.over:
+                await self._loop.end(taken.run)
 
     # --- resuming -------------------------------------------------------------------------------
 

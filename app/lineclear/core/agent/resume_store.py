@@ -368,6 +368,9 @@ class FileResumeStore:
         taken_back = isinstance(records.start, Revoked) and not records.given_up
         if records.outcome.outcome == "withdrawn" and not taken_back:
             return False
+        run_id = pending_in(records.request).trace_id
+        if run_id is not None and self._end_of(run_id) is not None:
+            return False
         return run_marks.ended_call(self.path) != records.aid
 
     def _note_resumed(self, run_id: str) -> None:
