@@ -7,6 +7,8 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 SIDEBAR_LEAST = 150
+_WIDEST = 100_000
+"""No pane has so many pixels; what a file says by hand may be any number."""
 SIDEBAR_MOST = 240
 """Pixels that the sidebar has at first at most."""
 TABLE_LEAST = 150
@@ -59,7 +61,8 @@ class Panes(QSplitter):
 
     def restore(self, sizes: tuple[int, ...]) -> None:
         """Take up kept widths, or those of a fresh window."""
-        self._kept = sizes if len(sizes) == 3 and all(sizes) else self._at_first
+        fits = len(sizes) == 3 and all(0 < size < _WIDEST for size in sizes)
+        self._kept = sizes if fits else self._at_first
         self.setSizes(self._kept)
 
     def kept(self) -> tuple[int, ...]:
