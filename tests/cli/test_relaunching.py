@@ -82,7 +82,7 @@ def test_a_foreign_stores_call_is_claimed_and_run(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Started: ")
     row = only_row(*words, state="done")
-    assert row["outcome"] == "ok"
+    assert row["outcome"] == "untouched"
     text = lineclear("show", row["id"], *words).stdout
     assert "send_money Allow" in text
     assert not (store / "pending.json").exists()
@@ -128,7 +128,7 @@ def test_a_run_that_may_go_on_needs_the_operators_word(tmp_path):
     done = lineclear("relaunch", row["id"], "--despite", "may_be_running", "--json", *words)
     assert (done.returncode, done.stderr) == (0, "")
     wait_for(lambda: Path(json.loads(done.stdout)["log"]).read_text() == "resumed\n")
-    assert only_row(*words, state="done")["outcome"] == "ok"
+    assert only_row(*words, state="done")["outcome"] == "untouched"
 
 
 def test_a_failed_resume_is_told_and_can_be_tried_again(tmp_path):

@@ -52,7 +52,14 @@ _ENDED = {
     "resolved_not_run": "settled: it did not run",
     "resolved_ask_again": "settled: ask again",
 }
-_STYLES = {"error": "stop", "uncertain": "stop", "ok": "ok", "refused": "care", "not_run": "care"}
+_STYLES = {
+    "error": "stop",
+    "uncertain": "stop",
+    "ok": "ok",
+    "refused": "care",
+    "not_run": "care",
+    "untouched": "care",
+}
 
 
 def run(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -38,6 +38,7 @@ STATES: Final = {
 
 OUTCOMES: Final = {
     "ok": "finished",
+    "untouched": "untouched",
     "error": "failed",
     "not_run": "not run",
     "denied": "denied",

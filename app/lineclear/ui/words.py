@@ -42,6 +42,7 @@ STATE_WORDS = {
 }
 OUTCOME_WORDS = {
     "ok": _("Finished"),
+    "untouched": _("Untouched"),
     "error": _("Failed"),
     "not_run": _("Not run"),
     "denied": _("Denied"),

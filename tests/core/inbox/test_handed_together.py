@@ -150,9 +150,9 @@ def test_decisions_are_held_until_the_last_and_then_handed_over_whole(source):
     launched = relaunch(read_detail(rows(settings)["call_1"]), settings)
     until(lambda: all(row.closed for row in rows(settings).values()))
     assert {item: row.outcome for item, row in rows(settings).items()} == {
-        "call_1": "ok",
+        "call_1": "untouched",
         "call_2": "denied",
-        "call_d": "ok",
+        "call_d": "untouched",
     }
     assert launched.log.read_text() == f"{results.read_text()}\n{path}\n"
     assert path.read_bytes() == before
@@ -353,7 +353,7 @@ def test_of_workers_for_different_calls_of_one_run_one_runs(source, tmp_path):
     assert codes[0] == 0, said
     assert set(codes[1:]) == {4}, said
     assert ran.read_text() == "x"
-    assert {row.outcome for row in rows(settings).values()} == {"ok"}
+    assert {row.outcome for row in rows(settings).values()} == {"untouched"}
 
 
 def test_a_run_of_denials_alone_is_resumed_once(source, tmp_path):

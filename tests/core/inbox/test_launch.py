@@ -566,7 +566,7 @@ def test_a_claimed_call_is_started_or_put_back(source):
         foreign_ledger.claim(store, detail_of(settings).shown)
     assert only(settings).claimed
     assert run_claimed(source / "bot", detail.row.id, settings) == 0
-    assert only(settings).outcome == "ok"
+    assert only(settings).outcome == "untouched"
 
 
 def test_a_checkpoint_that_was_replaced_is_not_run(source):

@@ -155,7 +155,7 @@ def test_a_run_that_no_file_can_tell_from_a_dead_one_is_resumed_on_the_word(
         relaunch(read_detail(row), settings)
     assert refused.value.code == "may_be_running"
     launched = relaunch(read_detail(row), settings, despite=WORD)
-    until(lambda: only(settings).outcome == "ok")
+    until(lambda: only(settings).outcome == "untouched")
     assert launched.log.read_text() == "resumed\n"
 
 
@@ -263,6 +263,22 @@ def test_nothing_is_started_without_the_operators_word(source, tmp_path):
     assert path.exists()
 
 
+def test_a_resume_that_came_further_is_told_as_finished(source):
+    path = left(source)
+    settings = command(source, "-c", "import os, sys; os.unlink(sys.argv[1])", "{checkpoint}")
+    detail = detail_of(settings)
+    relaunch(detail, settings, despite=WORD)
+    until(lambda: not path.exists())
+    (found,) = until(
+        lambda: [
+            row
+            for row in scan_once(settings, settings.sources, every_closed=True)
+            if row.id == detail.row.id and row.closed
+        ]
+    )
+    assert (found.outcome, found.reason) == ("ok", None)
+
+
 def test_on_the_word_it_is_resumed_once_and_recorded(source):
     path = left(source)
     program = "import sys; print(sys.argv[1:])"
@@ -270,7 +286,9 @@ def test_on_the_word_it_is_resumed_once_and_recorded(source):
     detail = detail_of(settings)
     launched = relaunch(detail, settings, despite=WORD)
     row = until(lambda: row if (row := only(settings)).closed else None)
-    assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "ok")
+    # It ended with 0 and did nothing with the run, so nobody is told that this went on.
+    assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "untouched")
+    assert row.reason.endswith("its checkpoint stands as it was: nothing shows that it ran.")
     told = [str(source / "code"), str(path), detail.row.id]
     assert launched.log.read_text() == f"{told}\n"
     detail = read_detail(row)

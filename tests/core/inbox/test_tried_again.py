@@ -79,7 +79,10 @@ def test_after_a_failed_resume_it_is_offered_again_and_says_how_it_failed(source
     relaunch(read_detail(row), settings, despite=WORD)
     until(lambda: not waiting(settings))
     assert ran.read_text() == "xx"
-    assert {one.id: one.outcome for one in rows(settings)} == {closed.id: "error", row.id: "ok"}
+    assert {one.id: one.outcome for one in rows(settings)} == {
+        closed.id: "error",
+        row.id: "untouched",
+    }
     assert path.read_bytes() == before
 
 
@@ -110,7 +113,7 @@ def test_each_attempt_has_records_of_its_own_and_shows_the_output_before(source,
     second = {path.name.removeprefix(row.id) for path in ledger.iterdir() if row.id in path.name}
     assert second == {path.removeprefix(closed.id) for path in first}
     done = next(one for one in rows(settings) if one.id == row.id)
-    assert (done.outcome, done.preview) == ("ok", "try 2\n")
+    assert (done.outcome, done.preview) == ("untouched", "try 2\n")
 
 
 def test_while_one_attempt_goes_on_there_is_no_other(source, leave, tmp_path):

@@ -125,7 +125,7 @@ def test_a_folder_is_known_however_it_is_spelled(source, marks, tmp_path, spelli
     started = lineclear("relaunch", "--source", given, row.id, "--despite", "may_be_running")
     said, _ = started.communicate()
     assert started.returncode == 0, said
-    until(lambda: [one for one in scan_once(marks, marks.sources) if one.outcome == "ok"])
+    until(lambda: [one for one in scan_once(marks, marks.sources) if one.outcome == "untouched"])
 
 
 # --- A second time -----------------------------------------------------------------------------
@@ -137,7 +137,9 @@ def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
     settings = command(source, "-c", "print('ran')")
     first, second = sorted(waits(settings), key=lambda row: row.store)
     relaunch(read_detail(first), settings, despite=WORD)
-    until(lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "ok"])
+    until(
+        lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "untouched"]
+    )
     (second,) = waits(settings)
     assert (second.state, second.warnings) == (State.RESUMABLE, ("may_be_running", AGAIN))
     assert second.resumed is not None
@@ -145,7 +147,7 @@ def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
         "id": first.id,
         "store": str(source / "b0"),
         "at": row_json(second)["resumed_before"]["at"],
-        "outcome": "ok",
+        "outcome": "untouched",
     }
     with pytest.raises(Refusal) as refused:
         relaunch(read_detail(second), settings, despite=WORD)
@@ -165,7 +167,9 @@ def test_the_worker_asks_for_that_word_itself(source):
     first, second = sorted(waits(settings), key=lambda row: row.store)
     # Asked for before the other one ran, as two windows would.
     relaunch(read_detail(first), settings, despite=WORD)
-    until(lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "ok"])
+    until(
+        lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "untouched"]
+    )
     relaunch(read_detail(second), settings, despite=WORD)
     until(lambda: any(f"[{AGAIN}]" in log for log in outcomes(source)))
     assert not list((source / "b1").glob(".approvals/*.start.json"))

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
@@ -28,13 +28,14 @@ from lineclear.core.inbox.startable import (
     rows_beside,
     word_for,
 )
-from lineclear.core.inbox.takeover import CLAIMED_RUN
+from lineclear.core.inbox.takeover import CLAIMED_RUN, folder_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.inbox.warning_words import person
 from lineclear.core.inbox.worker_word import refusing, say_started
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
@@ -51,7 +52,7 @@ from lineclear.core.ledger.start import (
     read_decision,
 )
 from lineclear.core.ledger.store import Shown, Store
-from lineclear.core.ledger.takeovers import NOT_BEGUN
+from lineclear.core.ledger.takeovers import NOT_BEGUN, is_taken_up
 from lineclear.core.ledger.worker import pass_on, starting, working
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
@@ -103,6 +104,8 @@ class _Started:
     ends: Sequence[Shown]
     argv: tuple[str, ...]
     told: dict[str, str]
+    checkpoint: Path
+    """Where the file stood when the command was started."""
 
 
 def _start(command: _Command, shown: Shown) -> _Started:
@@ -144,7 +147,7 @@ def _start_one(command: _Command, shown: Shown) -> _Started:
         raise
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     ends = () if verified.decision.verdict == "deny" else (shown,)
-    return _Started(ends, argv, _told(store, shown))
+    return _Started(ends, argv, _told(store, shown), claimed.checkpoint)
 
 
 def _told(store: Store, shown: Shown) -> dict[str, str]:
@@ -167,7 +170,7 @@ def _start_together(command: _Command, shown: Shown) -> _Started:
     started = _win_together(store, verified)
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     told = {**_told(store, shown), "LINECLEAR_RESULTS": os.fspath(ready.path)}
-    return _Started(started, argv, told)
+    return _Started(started, argv, told, claimed.checkpoint)
 
 
 def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> tuple[Shown, ...]:
@@ -224,7 +227,7 @@ def _start_run(command: _Command, shown: Shown) -> _Started:
     claimed = foreign.claim(store, shown)
     _refuse_second(won=begin_resumed(store, shown, ours))
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
-    return _Started((shown,), argv, {CLAIMED_RUN: shown.aid})
+    return _Started((shown,), argv, {CLAIMED_RUN: shown.aid}, claimed.checkpoint)
 
 
 def _runs_on_word(launch: Launch) -> bool:
@@ -359,10 +362,23 @@ def _run(command: _Command, started: _Started) -> int:
             shown,
             "ok" if code == 0 else "error",
             result=tail.text(),
+            code=UNTOUCHED if code == 0 and _is_untouched(store, shown, started) else None,
             exit_code=code,
             duration_ms=round((time.monotonic() - began) * 1000),
         )
     return code if code >= 0 else _SIGNALLED - code
+
+
+def _is_untouched(store: Store, shown: Shown, started: _Started) -> bool:
+    """Tell whether the checkpoint stands there as it was, and no agent of ours took the run up."""
+    position = shown.checkpoint.position
+    try:
+        if position is not None and is_taken_up(folder_of(store, shown), position.run_id):
+            return False
+        foreign.verify_file(store, replace(shown, path=started.checkpoint))
+    except LineclearError:
+        return False
+    return True
 
 
 class _Tail:

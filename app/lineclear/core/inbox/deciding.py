@@ -255,6 +255,7 @@ _ENDINGS = {
     "ok": worded("ran already"),
     "error": worded("failed already"),
     "not_run": worded("did not run"),
+    "untouched": worded("was resumed by a command that left it as it was"),
     "denied": worded("did not run"),
     "expired": worded("did not run"),
     "withdrawn": worded("was withdrawn and did not run"),

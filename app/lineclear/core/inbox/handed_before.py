@@ -20,6 +20,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.cautions import HANDED_OVER, REPEATS, RESUME_FAILED
 from lineclear.core.inbox.walk import Stamp, stamp
 from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Owner, Revoked
@@ -203,7 +204,8 @@ def _item_of(store: Store, aid: str) -> str | None:
 
 def _ran_well(store: Store, aid: str) -> bool:
     try:
-        return store.reader.outcome(None, aid).outcome == "ok"
+        ended = store.reader.outcome(None, aid)
     except Unreadable as why:
         why.raise_if_passing()
         return False
+    return ended.outcome == "ok" and ended.code != UNTOUCHED

@@ -19,7 +19,7 @@ from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.ended_as import ended_as
+from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
@@ -187,7 +187,7 @@ def row_of(
         died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or (outcome.code if outcome is not None else None),
-        reason=how.sentence or _refused_because(outcome),
+        reason=how.sentence or _ended_because(outcome),
         warnings=codes,
         asked_at=asked_at,
         file_time=_file_time(shown, circumstances.path),
@@ -232,11 +232,16 @@ def _likeness(shown: Shown, same: str | None) -> Likeness | None:
     return None if call is None or same is None else likeness(shown.checkpoint, call, same)
 
 
-def _refused_because(outcome: Outcome | None) -> str | None:
-    """Give the agent's own sentence for a decision that it did not take."""
-    if outcome is None or outcome.outcome != "refused":
+def _ended_because(outcome: Outcome | None) -> str | None:
+    """Say what an outcome alone does not; of a refused decision in its agent's own sentence."""
+    if outcome is None:
         return None
-    return outcome.preview or None
+    if outcome.code == UNTOUCHED:
+        return worded(
+            "The command that resumed it ended with 0, but its checkpoint stands as it was: nothing"
+            " shows that it ran."
+        )
+    return outcome.preview or None if outcome.outcome == "refused" else None
 
 
 def _run(checkpoint: Checkpoint | None) -> str:

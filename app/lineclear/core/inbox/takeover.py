@@ -93,7 +93,7 @@ def take_over(
             return TakeOver(_claimed(opened, claimed, hand), _nothing)
         row = _newest(rows_beside(opened), store, runs)
         shown = _shown(opened, row.id)
-        folder = _folder(opened, shown)
+        folder = folder_of(opened, shown)
         _refuse_taken_over(row, folder)
         refuse_unless_resumable(row)
         word_for(row, despite)
@@ -229,7 +229,7 @@ def _claimed(store: Store, aid: str, hand: Hand) -> Path:
 
 def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
     """Give the folder of a run, which stays the same whenever the run is tried again."""
-    position, folder = shown.checkpoint.position, _folder(store, shown)
+    position, folder = shown.checkpoint.position, folder_of(store, shown)
     assert position is not None
     if not os.path.lexists(folder):
         # A kill leaves it whole or not at all.
@@ -240,7 +240,8 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
     return folder
 
 
-def _folder(store: Store, shown: Shown) -> Path:
+def folder_of(store: Store, shown: Shown) -> Path:
+    """Give the folder in which an agent of ours goes on with a run, whether it does or not."""
     assert shown.file is not None
     return taken_over_folder(store.path, foreign.foreign_aid(shown.file, ""))
 

@@ -10,12 +10,14 @@ from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP
 
 NOT_RUN: Final = "not_run"
 """Stands in the place of `error` where the call's tool never began."""
+UNTOUCHED: Final = "untouched"
+"""Code of an `ok` of a resume that left the checkpoint as it was, and what stands in its place."""
 _NEVER_BEGAN: Final = frozenset({"unconfirmed", NOT_BEGUN, "ambiguous", NOT_TAKEN_UP})
 """Codes of an `error` after which its agent ran nothing, whatever start stands."""
 
 
 def ended_as(records: CallRecords) -> str | None:
-    """Give the name of the outcome, or `not_run`; None where there is no outcome.
+    """Give the name of the outcome, `not_run` or `untouched`; None where there is no outcome.
 
     An `error` whose decision is still there and whose start is not never ran: old records are
     removed in that order, so nobody took the start away.
@@ -23,6 +25,8 @@ def ended_as(records: CallRecords) -> str | None:
     outcome = records.outcome
     if outcome is None:
         return None
+    if outcome.outcome == "ok" and outcome.code == UNTOUCHED:
+        return UNTOUCHED
     if outcome.outcome != "error":
         return outcome.outcome
     never_began = outcome.code in _NEVER_BEGAN

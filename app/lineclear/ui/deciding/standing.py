@@ -8,6 +8,7 @@ from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_text
+from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
@@ -182,7 +183,7 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
     preview = visible_line(masked_text(row.preview), 200)
     if row.outcome in ("ok", "error"):
         return _ran(row, lasted, preview)
-    if row.outcome == "not_run":
+    if row.outcome in ("not_run", UNTOUCHED):
         return _not_run(row, preview)
     if row.outcome == "denied":
         return f"{_denied(row, now, me)}" if row.decision else _("Denied.")
@@ -220,7 +221,9 @@ def _ran(row: Row, lasted: str, preview: str) -> str:
 
 
 def _not_run(row: Row, preview: str) -> str:
-    """Say why nothing ran of what a person had decided."""
+    """Say why nothing ran of what a person had decided, or shows that it did."""
+    if row.outcome == UNTOUCHED:
+        return visible_sentence(translated(row.reason or ""), 400)
     known = _NOT_RUN.get(row.reason_code or "")
     if known is not None:
         return known

@@ -55,6 +55,7 @@ PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 """Verdicts that a person gave."""
 ENDED: Final = {
     "ok": _("Finished"),
+    "untouched": _("Untouched"),
     "error": _("Failed"),
     "not_run": _("Not run"),
     "denied": _("Denied"),
@@ -70,6 +71,7 @@ ENDED: Final = {
 }
 GLYPHS: Final = {
     "ok": "state-finished",
+    "untouched": "state-withdrawn",
     "error": "state-failed",
     "not_run": "state-withdrawn",
     "refused": "state-failed",
@@ -89,6 +91,7 @@ TONES: Final = {
     "ok": "ok",
     "refused": "care",
     "not_run": "care",
+    "untouched": "care",
 }
 """By how it ended; any other end is muted."""
 _QUIET: Final = frozenset({Kind.STOPPED, Kind.WATCHING})

@@ -61,6 +61,7 @@ _SNOOZED = "state-expired"
 _OUTCOME_GLYPHS = {
     "error": "state-failed",
     "not_run": "state-withdrawn",
+    "untouched": "state-withdrawn",
     "denied": "state-denied",
     "expired": "state-expired",
     "withdrawn": "state-withdrawn",
@@ -112,7 +113,7 @@ def colour_of(row: Row, tokens: theme.Tokens) -> str:
         return tokens.accent
     if row.state is State.DONE and row.outcome == "ok":
         return tokens.ok
-    if row.state is State.DONE and row.outcome == "not_run":
+    if row.state is State.DONE and row.outcome in ("not_run", "untouched"):
         return tokens.care
     return tokens.muted
 

@@ -23,6 +23,7 @@ _ENDED: Final = {
     "error": ("error",),
     "failed": ("error",),
     "not_run": ("not_run", "resolved_not_run"),
+    "untouched": ("untouched",),
     "denied": ("denied",),
     "expired": ("expired",),
     "withdrawn": ("withdrawn",),
@@ -52,8 +53,8 @@ WAYS: Final = {
     "ended": tuple(
         f"ended:{word}"
         for word in (
-            *("finished", "failed", "not_run", "denied", "expired", "withdrawn", "taken_back"),
-            *("refused", "settled", "may_have_run", "open"),
+            *("finished", "untouched", "failed", "not_run", "denied", "expired", "withdrawn"),
+            *("taken_back", "refused", "settled", "may_have_run", "open"),
         )
     ),
     "verdict": tuple(
