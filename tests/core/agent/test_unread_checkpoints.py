@@ -22,7 +22,7 @@ from lineclear import (
     Tool,
 )
 from lineclear.core.agent.checkpoint_files import checkpoint_name
-from lineclear.core.agent.errors import AgentExecutorError, ResumeSerializeError
+from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeSerializeError
 from lineclear.core.agent.resume import resume
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.errors import Unreadable
@@ -83,6 +83,12 @@ class Bot:
         async with self.make(self.store) as executor:
             with pytest.raises(Died):
                 await executor.invoke("go", run_id=RUN)
+        self.dies = ""
+
+    async def die_again(self, at: str, way: str) -> None:
+        self.dies = at
+        with pytest.raises((Died, AgentFailed)):
+            await self.go_on(way)
         self.dies = ""
 
     async def go_on(self, way: str) -> str | None:

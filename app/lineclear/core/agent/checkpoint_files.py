@@ -16,6 +16,7 @@ from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.fileread import read_file
+from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.run_names import file_stem
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
@@ -94,6 +95,13 @@ class FileCheckpointHandler:
     async def keep(self, checkpoint: AgentCheckpoint) -> None:
         """Keep the run between two boundaries; raises AgentExecutorError."""
         await self._threads.run(lambda: self._write(checkpoint))
+
+    async def forget(self, run_id: str) -> None:
+        """Remove the file of a run, unless it cannot be read or another program wrote it.
+
+        Raises Unreadable for the first, AgentExecutorError, and NotConfirmed.
+        """
+        await self._threads.run(lambda: self._forget(run_id))
 
     async def load_checkpoint(self, run_id: str) -> AgentCheckpoint | None:
         """Give the last checkpoint of a run, or None; raises Unreadable, naming the file."""
@@ -182,6 +190,24 @@ class FileCheckpointHandler:
             removed = True
         if removed:
             sync_folder(fd)
+
+    def _forget(self, run_id: str) -> None:
+        found = self._load(run_id)
+        if found is None or BLOCK not in found.metadata:
+            return
+        path = self.file_of(run_id)
+        fd = open_folder(self.path, self.path)
+        try:
+            os.unlink(path.name, dir_fd=fd)
+            sync_folder(fd)
+        except FileNotFoundError:
+            pass
+        except OSError as why:
+            raise AgentExecutorError(
+                f"executor failed: {path} cannot be removed: {oserrors.reason(why)}"
+            ) from why
+        finally:
+            close_folder(fd)
 
     def _load(self, run_id: str) -> AgentCheckpoint | None:
         path = self.file_of(run_id)

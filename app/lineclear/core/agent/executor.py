@@ -18,6 +18,7 @@ from lineclear.core.agent.execution_record import Taken
 from lineclear.core.agent.handlers import INBOX, ApprovalHandler, InboxApproval
 from lineclear.core.agent.hooks import Hook, ToolCall
 from lineclear.core.agent.kept_runs import (
+    Beside,
     CheckpointKeeper,
     KeptRun,
     KeptRuns,
@@ -95,12 +96,17 @@ class AgentExecutor:
         self._sessions = _beside(store) if loop_checkpoints is True else None
         sink = _sink(loop_checkpoints, self._sessions)
         keeper = checkpoints if isinstance(checkpoints, CheckpointKeeper) else None
+        self._beside: Beside | None = None
+        if isinstance(store, FileResumeStore):
+            self._beside = Beside(store.path, sink, keeper, adopts=session_id is None)
         self._handler = checkpoints
         self._keeps = sink is not None or keeper is not None
         # What lies in an agent's own store is its own, taken over or not, unless told otherwise.
         adopts = session_id is None and loop_checkpoints is True
         notes = store if isinstance(store, FileResumeStore) else None
-        self._kept = KeptRuns(sink, keeper, session, notes=notes, adopts=adopts)
+        self._kept = KeptRuns(
+            sink, keeper, session, notes=notes, adopts=adopts, beside=self._beside
+        )
         self._custody = _custody(approval, store)
         setup = Setup(
             agent,
@@ -196,6 +202,8 @@ class AgentExecutor:
         self._loop.close()
         if self._sessions is not None:
             self._sessions.close()
+        if self._beside is not None:
+            self._beside.close()
         if isinstance(self.store, FileResumeStore):
             await self.store.close()
 

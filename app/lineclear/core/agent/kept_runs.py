@@ -5,23 +5,27 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from lineclear.core.agent.boundaries import CheckpointHandler
+from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.errors import ResumeError
 from lineclear.core.agent.execution_record import Taken, run_of_execution
 from lineclear.core.agent.loop_checkpoints import (
     LONGEST_REASON,
     LoopCheckpointSink,
+    SessionStore,
     SessionStoreCheckpointSink,
 )
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.reachable import Explained
 from lineclear.core.agent.run import Run
 from lineclear.core.agent.run_marks import RUN_KEPT, Kind
+from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
@@ -72,6 +76,38 @@ class Notes(Protocol):
         """Give what was noted of a run that has not ended."""
 
 
+class Beside:
+    """The checkpoints in the folder of a store that its executor does not write.
+
+    Another executor may have, and the run may have come further there: they are read, and removed
+    once their run has ended, but never written. ADOPTS: as for KeptRuns.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        sink: LoopCheckpointSink | None,
+        keeper: CheckpointKeeper | None,
+        *,
+        adopts: bool,
+    ) -> None:
+        written = sink.store if isinstance(sink, SessionStoreCheckpointSink) else None
+        self._store: FileSessionStore | None = None
+        if not isinstance(written, FileSessionStore) or written.path != folder:
+            self._store = FileSessionStore(folder)
+        self.loops = None if self._store is None else SessionStoreCheckpointSink(self._store)
+        self.executions: FileCheckpointHandler | None = None
+        if not isinstance(keeper, FileCheckpointHandler) or keeper.path != folder:
+            self.executions = FileCheckpointHandler(folder)
+        self.adopts = adopts
+
+    def close(self) -> None:
+        """End the threads."""
+        for keeper in (self._store, self.executions):
+            if keeper is not None:
+                keeper.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """What is kept of one run besides its requests, and what of it cannot be read."""
@@ -93,8 +129,10 @@ class KeptRuns:
         *,
         notes: Notes | None = None,
         adopts: bool = False,
+        beside: Beside | None = None,
     ) -> None:
         """ADOPTS: a run of another session goes on in that one, instead of being refused."""
+        self._beside = beside
         self._sink = sink
         self._keeper = keeper
         self._session_id = session_id
@@ -143,20 +181,20 @@ class KeptRuns:
             _log.warning("That a run left a checkpoint is not noted; the run goes on. %s", said)
 
     async def forget(self, run: Run) -> None:
-        """Keep the loop checkpoint of a run no longer that has come to its end.
+        """Keep nothing of a run any longer that has come to its end, but its handler's checkpoint.
 
         What another program left is its own to remove.
         """
-        if not isinstance(self._sink, SessionStoreCheckpointSink) or run.trace_id in self._theirs:
-            return
-        try:
-            if run.trace_id in self._unread:
-                # Never removed unread: it may be another program's, or all that is left of it.
-                await self._sink.store.load_loop_checkpoint(run.trace_id)
-            await self._sink.store.delete_loop_checkpoint(run.trace_id)
-        except (LineclearError, OSError) as why:
-            said = visible_line(str(why), LONGEST_REASON)
-            _log.warning("A loop checkpoint of a run that has ended is not removed. %s", said)
+        run_id = run.trace_id
+        for store in self._session_stores() if run_id not in self._theirs else ():
+            with _kept_after_all():
+                if not self._writes(store) or run_id in self._unread:
+                    # Never removed unread: it may be another program's, or all that is left of it.
+                    await store.load_loop_checkpoint(run_id)
+                await store.delete_loop_checkpoint(run_id)
+        if self._beside is not None and self._beside.executions is not None:
+            with _kept_after_all():
+                await self._beside.executions.forget(run_id)
 
     def stays(self, run: Run) -> bool:
         """Tell whether a run's checkpoint stays after its end: another program left it."""
@@ -165,11 +203,29 @@ class KeptRuns:
     async def runs(self) -> list[KeptRun]:
         """Give the runs that are kept, the one kept last first; raises Unreadable."""
         found: list[tuple[int, str]] = []
-        if isinstance(self._sink, SessionStoreCheckpointSink):
-            found += await self._sink.store.kept_runs()
-        if self._keeper is not None:
-            found += await self._keeper.kept_runs()
+        for store in self._session_stores():
+            found += await store.kept_runs()
+        for keeper in self._keepers():
+            found += await keeper.kept_runs()
         return latest_first(found)
+
+    def _writes(self, store: SessionStore) -> bool:
+        return isinstance(self._sink, SessionStoreCheckpointSink) and self._sink.store is store
+
+    def _sinks(self) -> Iterator[LoopCheckpointSink]:
+        if self._sink is not None:
+            yield self._sink
+        if self._beside is not None and self._beside.loops is not None:
+            yield self._beside.loops
+
+    def _session_stores(self) -> Iterator[SessionStore]:
+        return (one.store for one in self._sinks() if isinstance(one, SessionStoreCheckpointSink))
+
+    def _keepers(self) -> Iterator[CheckpointKeeper]:
+        if self._keeper is not None:
+            yield self._keeper
+        if self._beside is not None and self._beside.executions is not None:
+            yield self._beside.executions
 
     async def load(self, run_id: str, *, on_purpose: bool = False) -> Kept:
         """Look what is kept of a run; what cannot be used is told, and never raised.
@@ -177,63 +233,66 @@ class KeptRuns:
         What is known to have been kept and is not there any more is told so too. ON_PURPOSE: it is
         resumed, and its checkpoints are looked for under other names.
         """
-        execution: Taken | None = None
-        loop: Taken | None = None
+        executions: list[Taken] = []
+        loops: list[Taken] = []
+        theirs: list[Taken] = []
         unread: list[LineclearError] = []
-        try:
-            execution = await self._execution(run_id)
-        except LineclearError as why:
-            unread.append(why)
-        try:
-            loop = await self._loop(run_id)
-        except LineclearError as why:
-            unread.append(why)
-            self._unread.add(run_id)
+        for keeper in self._keepers():
+            try:
+                taken = await _execution(keeper, run_id)
+            except LineclearError as why:
+                unread.append(why)
+                continue
+            executions += [] if taken is None else [taken]
+            theirs += executions[-1:] if keeper is not self._keeper else []
+        for sink in self._sinks():
+            try:
+                taken = await self._loop(sink, run_id)
+            except LineclearError as why:
+                unread.append(why)
+                self._unread.add(run_id)
+                continue
+            loops += [] if taken is None else [taken]
+            theirs += loops[-1:] if sink is not self._sink else []
+        execution, loop = _first_furthest(executions), _first_furthest(loops)
         if not unread:
             lost = await self._lost(run_id, execution, loop, on_purpose=on_purpose)
             unread += [] if lost is None else [lost]
-        return Kept(_furthest(execution, loop), tuple(unread))
+        taken = _furthest(execution, loop)
+        if taken is not None and any(taken is one for one in theirs):
+            taken.run.noted = True
+        return Kept(taken, tuple(unread))
 
     async def _lost(
         self, run_id: str, execution: Taken | None, loop: Taken | None, *, on_purpose: bool
     ) -> LineclearError | None:
         """Say that a checkpoint of a run is not where it was, unless a later one is."""
-        looked: tuple[tuple[Kind, object, Taken | None], ...] = (
-            ("execution", self._keeper, execution),
-            ("loop", getattr(self._sink, "store", None), loop),
+        looked: tuple[tuple[Kind, list[_Filed], Taken | None], ...] = (
+            ("execution", _filed(self._keepers()), execution),
+            ("loop", _filed(self._session_stores()), loop),
         )
         try:
-            for _, keeper, taken in looked:
-                if on_purpose and taken is None and isinstance(keeper, _Filed):
+            for _, keepers, taken in looked:
+                for keeper in keepers if on_purpose and taken is None else ():
                     await keeper.refuse_misnamed(run_id)
             if self._notes is None:
                 return None
             kinds = await self._notes.kept_as(run_id)
         except LineclearError as why:
             return why
-        for kind, keeper, taken in looked:
+        for kind, keepers, taken in looked:
             # Where both were written the first came further, and stands for the other one.
-            if kind in kinds and isinstance(keeper, _Filed):
-                gone = keeper.file_of(run_id)
+            if kind in kinds and keepers:
+                gone = keepers[0].file_of(run_id)
                 return None if taken is not None else _gone(run_id, gone, self._notes.path)
         return None
 
-    async def _execution(self, run_id: str) -> Taken | None:
-        if self._keeper is None:
-            return None
-        found = await self._keeper.load_checkpoint(run_id)
-        if found is None:
-            return None
-        try:
-            return run_of_execution(found)
-        except Unreadable as why:
-            raise _named(why, run_id, self._keeper) from why
-
-    async def _loop(self, run_id: str) -> Taken | None:
+    async def _loop(self, sink: LoopCheckpointSink, run_id: str) -> Taken | None:
         found: LoopCheckpoint | None = None
-        if isinstance(self._sink, SessionStoreCheckpointSink):
+        store = sink.store if isinstance(sink, SessionStoreCheckpointSink) else None
+        if store is not None:
             try:
-                found = await self._sink.store.load_loop_checkpoint(run_id)
+                found = await store.load_loop_checkpoint(run_id)
             except (LineclearError, asyncio.CancelledError):
                 raise
             except Exception as why:
@@ -242,12 +301,13 @@ class KeptRuns:
                     f"The loop checkpoint of run {visible_line(run_id, 60)} could not be read:"
                     f" {visible_line(str(why), 200)}"
                 ) from why
-        elif self._sink is not None:
-            found = await self._sink.load_latest(run_id)
+        else:
+            found = await sink.load_latest(run_id)
         if found is None:
             return None
         found.ensure_loadable()
-        if self._adopts:
+        beside = None if sink is self._sink else self._beside
+        if self._adopts if beside is None else beside.adopts:
             self._adopted[run_id] = found.session_id
         found.ensure_owned_by(run_id, self._adopted.get(run_id, self._session_id))
         if BLOCK not in (found.model_extra or {}):
@@ -255,7 +315,31 @@ class KeptRuns:
         try:
             return Taken(run_of_loop(found))
         except Unreadable as why:
-            raise _named(why, run_id, getattr(self._sink, "store", None)) from why
+            raise _named(why, run_id, store) from why
+
+
+async def _execution(keeper: CheckpointKeeper, run_id: str) -> Taken | None:
+    found = await keeper.load_checkpoint(run_id)
+    if found is None:
+        return None
+    try:
+        return run_of_execution(found)
+    except Unreadable as why:
+        raise _named(why, run_id, keeper) from why
+
+
+@contextmanager
+def _kept_after_all() -> Iterator[None]:
+    """Log what keeps a checkpoint from being removed."""
+    try:
+        yield
+    except (LineclearError, OSError) as why:
+        said = visible_line(str(why), LONGEST_REASON)
+        _log.warning("A checkpoint of a run that has ended is not removed. %s", said)
+
+
+def _filed(keepers: Iterable[object]) -> list[_Filed]:
+    return [one for one in keepers if isinstance(one, _Filed)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +399,10 @@ def chosen_run(found: Claimed | None, run_id: str | None, kept: Sequence[KeptRun
         return run_id
     latest = next(iter(kept), None)
     return found.run_id if latest is None or latest.written_ns < found.ended_ns else latest.run_id
+
+
+def _first_furthest(found: Sequence[Taken]) -> Taken | None:
+    return max(found, key=lambda one: (one.over, one.run.done, one.run.iteration), default=None)
 
 
 def _furthest(execution: Taken | None, loop: Taken | None) -> Taken | None:

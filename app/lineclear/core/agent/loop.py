@@ -326,7 +326,7 @@ class Loop:
             run.begun.add(run.ordinal)
             try:
                 await self._boundaries.begins(run)
-                if run.requested or not self._boundaries.keeps_beginnings:
+                if run.requested or run.noted or not self._boundaries.keeps_beginnings:
                     await self._custody.begins(run.trace_id, run.begun)
             except BaseException:
                 run.begun.discard(run.ordinal)

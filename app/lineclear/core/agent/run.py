@@ -142,6 +142,9 @@ class Run:
     request fences is not made again."""
     requested: bool = False
     """Whether a request of this round was published: a resume may take the round up from there."""
+    noted: bool = False
+    """Whether the checkpoint that it was taken up from is of a kind that is not written now: then
+    it is noted of each tool that it begins."""
     _told: list[AgentStep] = field(default_factory=list)
 
     @property

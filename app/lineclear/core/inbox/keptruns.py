@@ -24,6 +24,7 @@ from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.liveness import LockState, Process
+from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import Standing, State
 from lineclear.core.ledger.store import Store
 
@@ -48,8 +49,10 @@ def standing_of_run(checkpoint: Checkpoint, process: Process, *, ours: bool = Fa
 def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str]) -> list[Call]:
     """Give one row for each unfinished run that a native store's agent keeps, by its newest file.
 
-    Only where no request is open: that is the row of its run. FILES are relative to the store.
+    Only where no request is open: that is the row of its run. FILES are relative to the store. One
+    that is noted to have ended is none, whatever of it still lies there.
     """
+    ended = _ended(store)
     runs: dict[str, list[Shown]] = {}
     calls: list[Call] = []
     for path in _paths(store, files):
@@ -59,8 +62,9 @@ def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str
             if why.code != "absent":
                 calls.append(Call(broken_row(look.place, why.code, why.sentence, path)))
             continue
-        if shown.checkpoint.unfinished and shown.checkpoint.position is not None:
-            runs.setdefault(shown.checkpoint.position.run_id, []).append(shown)
+        position = shown.checkpoint.position
+        if shown.checkpoint.unfinished and position is not None and position.run_id not in ended:
+            runs.setdefault(position.run_id, []).append(shown)
     for of_run in runs.values():
         newest, *others = sorted(of_run, key=_written, reverse=True)
         records = replace(store.records(None, newest.aid), request=newest)
@@ -110,6 +114,14 @@ def suspension(store: Store, shown: Shown | None, lock: LockState) -> str | None
         # The call is whole without it, and its detail tells what cannot be read.
         return None
     return stood.suspended if stood is not None and stood.run_id == run else None
+
+
+def _ended(store: Store) -> frozenset[str]:
+    try:
+        return frozenset(note.run_id for note in run_notes(store) if note.ended_at is not None)
+    except Unreadable:
+        # That has a row of its own.
+        return frozenset()
 
 
 def _paths(store: Store, files: Iterable[str]) -> Iterable[Path]:
