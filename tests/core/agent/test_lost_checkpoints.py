@@ -8,7 +8,7 @@ import pytest
 
 from lineclear import AgentExecutor, Allow, Tool
 from lineclear.core.agent.checkpoint_files import FileCheckpointHandler, checkpoint_name
-from lineclear.core.agent.errors import ResumeError, ResumeIOError
+from lineclear.core.agent.errors import ResumeError, ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.resume import kept_runs, resume
 from lineclear.core.agent.run_marks import RUN_KEPT
 from lineclear.core.checkpoints.a3s import file_name
@@ -232,3 +232,28 @@ async def test_a_run_that_died_after_its_last_boundary_has_ended_when_the_next_o
             await executor.invoke("go", run_id=RUN)
     assert (bot.loop_file.exists(), bot.execution_file.exists()) == (False, False)
     assert bot.effects == [*ALL, *ALL]
+
+
+async def test_another_run_of_almost_the_same_id_is_another_run(source):
+    bot = Bot(source / "bot")
+    async with bot.make(bot.store) as executor:
+        await executor.invoke("go", run_id=f" {RUN}")
+        with pytest.raises(ResumeError, match=f"There is nothing of run {RUN} to resume"):
+            await executor.resume(run_id=RUN)
+
+
+async def test_notes_that_cannot_be_read_are_told_with_their_own_cure(source):
+    bot = Bot(source / "bot")
+    await bot.die("plan 4")
+    for name, cure in (
+        ("runs.json", "put a whole copy back or remove it"),
+        (RUN_KEPT, "remove it"),
+    ):
+        (bot.store / name).unlink(missing_ok=True)
+        (bot.store / name).write_text("{")
+        (bot.store / name).chmod(0o600)
+        with pytest.raises((Unreadable, ResumeSerializeError), match=rf"{name}.*{cure}") as refused:
+            await bot.go_on(WAYS[1])
+        assert "checkpoint" not in str(refused.value) or name == RUN_KEPT
+        (bot.store / name).unlink()
+    assert bot.effects == ALL

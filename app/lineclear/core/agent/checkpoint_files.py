@@ -258,7 +258,7 @@ class FileCheckpointHandler:
     def _run_kept_in(self, path: Path, names: Collection[str]) -> str | None:
         """Give the run in a file that has not completed; raises Unreadable for one of our names."""
         ours = _NAME.fullmatch(path.name) is not None
-        run_id = self._run_in(path) if ours else misnamed.run_in(path, _decodes)
+        run_id = self._run_in(path) if ours else misnamed.run_in(path, _unended_run_of)
         if run_id is None or path.name == (own := checkpoint_name(run_id)):
             return run_id
         if own in names:
@@ -272,7 +272,7 @@ class FileCheckpointHandler:
         return None if _completed(checkpoint) else checkpoint.run_id
 
     def _refuse_misnamed(self, run_id: str) -> None:
-        misnamed.refuse(self.path, self._names(), run_id, checkpoint_name(run_id), _decodes)
+        misnamed.refuse(self.path, self._names(), run_id, checkpoint_name(run_id), _run_of)
 
     def _names(self) -> list[str]:
         """List the files that say by their name that they are checkpoints, or were some."""
@@ -287,7 +287,14 @@ class FileCheckpointHandler:
         )
 
 
-def _decodes(raw: bytes) -> str | None:
+def _run_of(raw: bytes) -> str | None:
+    try:
+        return AgentCheckpoint.decode(raw).run_id
+    except Unreadable:
+        return None
+
+
+def _unended_run_of(raw: bytes) -> str | None:
     try:
         checkpoint = AgentCheckpoint.decode(raw)
     except Unreadable:

@@ -228,8 +228,9 @@ class KeptRuns:
             yield self._beside.executions
 
     async def load(self, run_id: str, *, on_purpose: bool = False) -> Kept:
-        """Look what is kept of a run; what cannot be used is told, and never raised.
+        """Look what is kept of a run; a checkpoint that cannot be used is told, and never raised.
 
+        Raises LineclearError where the notes of runs cannot be read.
         What is known to have been kept and is not there any more is told so too. ON_PURPOSE: it is
         resumed, and its checkpoints are looked for under other names.
         """
@@ -275,11 +276,11 @@ class KeptRuns:
             for _, keepers, taken in looked:
                 for keeper in keepers if on_purpose and taken is None else ():
                     await keeper.refuse_misnamed(run_id)
-            if self._notes is None:
-                return None
-            kinds = await self._notes.kept_as(run_id)
         except LineclearError as why:
             return why
+        if self._notes is None:
+            return None
+        kinds = await self._notes.kept_as(run_id)
         for kind, keepers, taken in looked:
             # Where both were written the first came further, and stands for the other one.
             if kind in kinds and keepers:
