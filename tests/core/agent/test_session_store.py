@@ -130,6 +130,40 @@ async def test_a_legacy_file_is_read_while_there_is_no_current_one(files, root):
     assert list(old.iterdir()) == []
 
 
+async def test_the_run_of_a_legacy_file_counts_while_there_is_no_current_one(files, root):
+    old = root / "loop_checkpoints"
+    old.mkdir(parents=True)
+    path = old / "a_b.json"
+    path.write_bytes(checkpoint(run_id="a/b", turn=7).encode())
+    (old / "settings.txt").write_bytes(b"no checkpoint")
+    assert await files.kept_runs() == [(path.stat().st_mtime_ns, "a/b")]
+    await files.save_loop_checkpoint("a/b", checkpoint(run_id="a/b", turn=8))
+    (_, run_id), *others = await files.kept_runs()
+    assert (run_id, others) == ("a/b", [])
+    await files.delete_loop_checkpoint("a/b")
+    (old / "b.json").write_bytes(checkpoint(run_id="a/b", turn=7).encode())
+    assert [run_id for _, run_id in await files.kept_runs()] == ["a/b"]
+    with pytest.raises(Unreadable, match=r"b\.json holds run 'a/b', but .* name it a_b\.json"):
+        await files.refuse_misnamed("a/b")
+
+
+@pytest.mark.parametrize("raw, code", [(b"A3SE\x01", "encrypted"), (b'{"run_id": "a', "not_json")])
+async def test_a_legacy_file_that_cannot_be_read_stops_who_looks_unless_a_later_one_is_there(
+    files, root, caplog, raw, code
+):
+    old = root / "loop_checkpoints"
+    old.mkdir(parents=True)
+    path = old / "a_b.json"
+    path.write_bytes(raw)
+    with pytest.raises(Unreadable) as stopped:
+        await files.kept_runs()
+    assert (stopped.value.code, stopped.value.path) == (code, str(path))
+    os.utime(path, ns=(1, 1))
+    await files.save_loop_checkpoint("c", checkpoint(run_id="c", turn=1))
+    assert [run_id for _, run_id in await files.kept_runs()] == ["c"]
+    assert str(path) in caplog.text
+
+
 @pytest.mark.parametrize(
     "raw, code",
     [

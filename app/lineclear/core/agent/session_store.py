@@ -9,13 +9,15 @@ such a name.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
 from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints import a3s, jsontext
@@ -35,6 +37,7 @@ from lineclear.core.ledger.folders import (
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
+_log = logging.getLogger("lineclear.agent")
 _ENCRYPTED: Final = b"A3SE"
 
 
@@ -73,10 +76,12 @@ class FileSessionStore:
         await self._threads.run(lambda: self._delete(run_id))
 
     async def kept_runs(self) -> list[tuple[int, str]]:
-        """Give (nanoseconds since 1970 of the last save, run id) of each run with a current file.
+        """Give (nanoseconds since 1970 of the last save, run id) of each run with a file.
 
-        One under a name that is not its run's own counts too. Raises Unreadable where the folder
-        cannot be looked at.
+        One under a name that is not its run's own counts too, and an early version's where there
+        is no current one. Raises Unreadable where a folder cannot be looked at, and for a file of
+        an early version that cannot be read and was written after all others: its name does not
+        tell whose it is.
         """
         return await asyncio.to_thread(self._kept_runs)
 
@@ -170,29 +175,60 @@ class FileSessionStore:
                 close_folder(fd)
 
     def _kept_runs(self) -> list[tuple[int, str]]:
-        folder = folder_below(self.path, *a3s.FOLDER)
-        if folder is None:
-            return []
+        files = self._files_in(a3s.FOLDER)
+        names = frozenset(path.name for path in files)
         found: list[tuple[int, str]] = []
-        names = frozenset(names_of(folder))
-        for name in names:
-            run_id = a3s.run_id_of(name)
-            written = written_ns(folder / name)
+        for path in files:
+            run_id = a3s.run_id_of(path.name)
+            written = written_ns(path)
             if written is None:
                 continue
             if run_id is not None:
                 found.append((written, run_id))
                 continue
             # Under another name it is of no use, but its run did leave one.
-            run_id = misnamed.run_in(folder / name, _decodes)
+            run_id = misnamed.run_in(path, _decodes)
             if run_id is not None and a3s.file_name(run_id) not in names:
                 found.append((written, run_id))
-        return found
+        return found + self._left_by_early_ones(names, found)
+
+    def _left_by_early_ones(
+        self, current: Collection[str], found: Collection[tuple[int, str]]
+    ) -> list[tuple[int, str]]:
+        """Give the runs of which only an early version's file is there; FOUND are all others."""
+        early: list[tuple[int, str]] = []
+        unread: list[tuple[int, Unreadable]] = []
+        for path in self._files_in(a3s.LEGACY_FOLDER):
+            if not a3s.is_legacy_name(path.name) or (written := written_ns(path)) is None:
+                continue
+            try:
+                run_id = _run_in(path)
+            except Unreadable as why:
+                unread.append((written, why))
+                continue
+            if a3s.file_name(run_id) not in current:
+                early.append((written, run_id))
+        if unread:
+            newest, refused = max(unread, key=lambda one: one[0])
+            if newest >= max((written for written, _ in (*found, *early)), default=0):
+                raise refused
+        for _, refused in unread:
+            sentence = visible_line(refused.sentence, LONGEST_REASON)
+            _log.warning("A loop checkpoint is passed over. %s", sentence)
+        return early
+
+    def _files_in(self, parts: Sequence[str]) -> list[Path]:
+        folder = folder_below(self.path, *parts)
+        return [] if folder is None else [folder / name for name in names_of(folder)]
 
     def _refuse_misnamed(self, run_id: str) -> None:
-        folder = folder_below(self.path, *a3s.FOLDER) if _nameable(run_id) else None
-        if folder is not None:
-            misnamed.refuse(folder, names_of(folder), run_id, a3s.file_name(run_id), _decodes)
+        for parts, own in (
+            (a3s.FOLDER, a3s.file_name(run_id) if _nameable(run_id) else None),
+            (a3s.LEGACY_FOLDER, a3s.legacy_file_name(run_id)),
+        ):
+            folder = None if own is None else folder_below(self.path, *parts)
+            if folder is not None and own is not None:
+                misnamed.refuse(folder, names_of(folder), run_id, own, _decodes)
 
     def _is_of(self, path: Path, run_id: str) -> bool:
         """Tell whether a file of a name that several runs share is this run's."""
@@ -240,9 +276,23 @@ def _decodes(raw: bytes) -> str | None:
         return None
 
 
-def _decoded(raw: bytes, run_id: str) -> LoopCheckpoint:
+def _run_in(path: Path) -> str:
+    """Give the run of a file; raises Unreadable, naming it."""
+    raw = read_file(str(path), max_bytes=a3s.MAX_BYTES).raw
+    try:
+        _refuse_encrypted(raw)
+        return LoopCheckpoint.decode(raw).run_id
+    except Unreadable as why:
+        raise Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path) from why
+
+
+def _refuse_encrypted(raw: bytes) -> None:
     if raw.startswith(_ENCRYPTED):
         raise Unreadable("encrypted", "It is encrypted at rest; only a3s itself can open it.")
+
+
+def _decoded(raw: bytes, run_id: str) -> LoopCheckpoint:
+    _refuse_encrypted(raw)
     checkpoint = LoopCheckpoint.decode(raw)
     checkpoint.ensure_addressed_by(run_id)
     return checkpoint

@@ -34,6 +34,7 @@ from lineclear.core.checkpoints.a3s.naming import (
     LEGACY_FOLDER,
     MAX_BYTES,
     file_name,
+    is_legacy_name,
     legacy_file_name,
     run_id_of,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "VerificationReport",
     "VerificationStatus",
     "file_name",
+    "is_legacy_name",
     "legacy_file_name",
     "refusal_text",
     "run_id_of",

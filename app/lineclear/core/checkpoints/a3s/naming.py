@@ -44,3 +44,8 @@ def run_id_of(name: str) -> str | None:
 def legacy_file_name(run_id: str) -> str:
     """Give the lossy name that early versions used; several runs can share one."""
     return re.sub(r"[/\\]", "_", run_id).replace("..", "_") + ".json"
+
+
+def is_legacy_name(name: str) -> bool:
+    """Tell whether a file's name is one that early versions could have given it."""
+    return re.fullmatch(LEGACY_PATTERN, name) is not None
