@@ -216,7 +216,10 @@ class QueueView(QTableView):
 
     def selected_ids(self) -> list[str]:
         """The ids of all selected rows, in no order."""
-        found = (self._queue.id_at(i.row()) for i in self.selectionModel().selectedRows())
+        # Whole rows are selected: selectedRows() would ask the model for its size per cell.
+        ranges = self.selectionModel().selection().toList()
+        rows = {row for each in ranges for row in range(each.top(), each.bottom() + 1)}
+        found = map(self._queue.id_at, sorted(rows))
         return [row_id for row_id in found if row_id is not None]
 
     def choose(self, row_id: str) -> bool:
