@@ -2,22 +2,31 @@
 
 import ast
 import os
+import re
 import struct
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
 import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 
 from lineclear import language
+from lineclear.core.checkpoints.sniff import read_checkpoint
+from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import Sentence
+from tests.badinputs import CHECKPOINT, FILES
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "app" / "lineclear"
 TEXTS = ROOT / "packaging" / "texts.py"
+TEMPLATE = ROOT / "resources" / "locale" / "lineclear.pot"
+REFUSED = [case for case in FILES if case.reason_code is not None]
 MARKS = {"_", "ngettext", "counted", "marked", "marked_pair", "worded", "worded_count"}
 PAIRS = {"ngettext", "counted", "marked_pair", "worded_count"}
 SAY = {
@@ -156,19 +165,107 @@ def test_a_sentence_of_core_has_a_value_for_each_field_and_no_other():
     assert found == []
 
 
-def test_core_translates_nothing_before_the_window_has_chosen():
-    """Core is imported by agents and the command line too: a constant of it is only marked."""
-    found = []
-    for name, tree in modules("core"):
-        inside = {
-            id(call)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            for call in calls(node, {"_", "ngettext", "counted"})
-        }
-        every = calls(tree, {"_", "ngettext", "counted"})
-        found += [f"{name}:{call.lineno}" for call in every if id(call) not in inside]
+def test_core_translates_nothing():
+    """What it says is written, logged and handed on as well: only a window tells it otherwise."""
+    found = [
+        f"{name}: {each.name}"
+        for name, tree in modules("core")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "lineclear.language"
+        for each in node.names
+        if each.name not in ("marked", "marked_pair")
+    ]
     assert found == []
+
+
+RAISES = {
+    *("LineclearError", "Unreadable", "StoreRefused", "NotConfirmed", "NothingPending"),
+    *("AmbiguousId", "AlreadyDecided", "Refusal", "SettingsDamaged", "AgentHitlError", "Unfit"),
+    *("Unusable", "Broken", "broken_row", "SourceHealth", "Elsewhere", "Disk", "Loaded"),
+}
+"""What carries a sentence of core to a window, beside the `reason`, `sentence`, `why` of others."""
+CARRIED = {"reason", "sentence", "why", "why_not", "trouble"}
+OF_AGENTS = {
+    "core/ledger/ask.py": "what an agent is told that cannot ask",
+    "core/ledger/machine_name.py": "why a name cannot be held, of which its caller makes a refusal",
+    "core/ledger/start.py": "what an agent is told whose call may have run",
+}
+"""Modules whose sentences no window shows, and what they are; all else of these parts is told."""
+
+
+def is_english(node: ast.expr) -> bool:
+    """Whether this is a text of several words that no window could tell otherwise."""
+    match node:
+        case ast.BoolOp(values=parts):
+            return any(map(is_english, parts))
+        case ast.BinOp(left=left, right=right):
+            return is_english(left) or is_english(right)
+        case ast.IfExp(body=one, orelse=other):
+            return is_english(one) or is_english(other)
+        case ast.Constant(value=str(text)):
+            return " " in text.strip() and any(letter.isalpha() for letter in text)
+        case ast.JoinedStr(values=parts):
+            fixed = "".join(str(part.value) for part in parts if isinstance(part, ast.Constant))
+            return " " in fixed.strip() and any(letter.isalpha() for letter in fixed)
+        case _:
+            return False
+
+
+@pytest.mark.parametrize("part", ["checkpoints", "ledger", "inbox"])
+def test_what_core_tells_a_window_can_be_told_in_another_language(part):
+    found = []
+    for name, tree in modules(f"core/{part}"):
+        if name in OF_AGENTS:
+            continue
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            given = [each.value for each in call.keywords if each.arg in CARRIED]
+            if called(call) in RAISES:
+                given += [*call.args, *(each.value for each in call.keywords)]
+            found += [
+                f"{name}:{each.lineno} {ast.unparse(each)}" for each in given if is_english(each)
+            ]
+    assert found == []
+
+
+def test_a_sentence_is_not_made_a_bare_text_where_it_goes_into_another():
+    """An f-string gives its English for good: `worded` and `joined` keep it."""
+    found = [
+        f"{name}:{node.lineno}"
+        for part in ("checkpoints", "ledger", "inbox")
+        for name, tree in modules(f"core/{part}")
+        if name not in OF_AGENTS
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FormattedValue) and isinstance(node.value, ast.Attribute)
+        if node.value.attr == "sentence"
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case.name)
+def test_why_a_bad_input_is_refused_can_be_told_in_another_language(case):
+    """Each wording is in the catalogue; what is in none is a value, from the file or the system."""
+    with pytest.raises(Unreadable) as refused:
+        read_checkpoint(case.raw, name=CHECKPOINT)
+    told = list(wordings(refused.value.sentence))
+    assert told
+    assert [one for one in told if one not in known_texts()] == []
+
+
+def wordings(sentence: str) -> Iterator[str]:
+    assert isinstance(sentence, Sentence), sentence
+    if set(Formatter().parse(sentence.wording)) and re.sub(r"{[^{}]*}|\W", "", sentence.wording):
+        yield sentence.wording
+    for value in sentence.values.values():
+        if isinstance(value, Sentence):
+            yield from wordings(value)
+
+
+@cache
+def known_texts() -> frozenset[str]:
+    with TEMPLATE.open("rb") as file:
+        return frozenset(
+            each.id if isinstance(each.id, str) else each.id[0] for each in read_po(file) if each.id
+        )
 
 
 def test_the_template_is_up_to_date_and_no_language_has_a_wrong_field():

@@ -40,6 +40,7 @@ from PySide6.QtWidgets import (
 from qasync import QEventLoop
 
 from lineclear.core.errors import LineclearError
+from lineclear.core.sentences import Sentence
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.reading.text_view import TextView
 from lineclear.ui.window import MainWindow
@@ -65,6 +66,7 @@ NAMES = {
         "SHA",
         "rw",
         "rwx",
+        "lrwxrwxrwx",
         "true",
         "false",
         "null",
@@ -139,7 +141,7 @@ def typed(root: QWidget) -> Iterator[str]:
 
 
 def data(window: MainWindow, folder: Path) -> Iterator[str]:
-    """What the scene put before the window, and what core says of it in its own English."""
+    """What the scene put before the window."""
     for path in folder.rglob("*"):
         yield str(path)
         if path.suffix not in (".json", ".toml") or not path.is_file():
@@ -151,8 +153,8 @@ def data(window: MainWindow, folder: Path) -> Iterator[str]:
             yield raw
     for row in (row for section in Section for row in window.model.rows_in(section)):
         yield from leaves(row.arguments)
+        yield from values_in(row.reason or "")
         yield from (
-            row.reason or "",
             row.preview or "",
             row.tool or "",
             row.agent or "",
@@ -162,11 +164,23 @@ def data(window: MainWindow, folder: Path) -> Iterator[str]:
     for entry in filter(None, map(past.entry, range(past.rowCount()))):
         values = (getattr(entry.fact, each.name) for each in fields(entry.fact))
         yield from texts_in([value for value in values if isinstance(value, str)])
-    yield from ("python", sys.executable, str(folder), os.uname().nodename, *os.environ, *RAISED)
+    yield from ("python", sys.executable, str(folder), os.uname().nodename, *os.environ)
+    for sentence in RAISED:
+        yield from values_in(sentence) if isinstance(sentence, Sentence) else ()
+
+
+def values_in(text: str) -> Iterator[str]:
+    """What went into a sentence of core; a text of another kind is data itself."""
+    if not isinstance(text, Sentence):
+        yield text
+        return
+    for value in text.values.values():
+        if isinstance(value, str):
+            yield from values_in(value)
 
 
 RAISED: list[str] = []
-"""The sentences of the errors that core raised: they are English in every language."""
+"""The sentences of the errors that core raised: each is told in the window's language."""
 
 
 def listen() -> None:

@@ -24,7 +24,7 @@ SCENES = {
         "secrets-text",
         "file",
     ),
-    "states": ("dead", "uncertain", "resume", "other-run", "failed-run", "unreadable", "snoozed"),
+    "states": ("dead", "uncertain", "resume", "other-run", "unreadable", "snoozed"),
     "deciding": ("armed", "frozen", "deny", "modify", "form", "review", "answer", "answer-review"),
     "frame": (
         "empty",
@@ -36,6 +36,10 @@ SCENES = {
         "closing",
         "missing",
         "folded",
+    ),
+    "troubles": (
+        *("failed", "failed-run", "removed", "led-elsewhere", "linked-store", "leaving", "twin"),
+        *("again", "changed-arguments", "taken-back", "paused", "wide"),
     ),
     "settings": (
         *("settings-general", "settings-removal", "settings-try", "settings-edit"),
@@ -114,3 +118,14 @@ def test_a_text_that_is_not_translated_is_found(tmp_path):
     found = played(tmp_path, ("inbox",)).stdout
     assert "DecisionButton deny: 'Deny\u2026' has Deny" in found
     assert "is waiting and runs it at once." in found
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(120)
+def test_a_sentence_of_core_that_is_not_translated_is_found(tmp_path):
+    wording = "The key '{twice}' appears twice; which one counts is not certain."
+    texts.pseudo(tmp_path, without=frozenset({wording}))
+    found = played(tmp_path, ("unreadable",)).stdout
+    told = [line for line in found.splitlines() if wording.format(twice="cmd") in line]
+    assert any("QueueView table" in line for line in told)
+    assert any("WholeLabel standing" in line for line in told)

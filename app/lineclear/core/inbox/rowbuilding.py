@@ -13,6 +13,7 @@ from lineclear.core.checkpoints.likeness import Likeness, likeness
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, PendingCall, Usage
 from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
+from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
 from lineclear.core.inbox.rows import Repeated, Row, Unread
 from lineclear.core.inbox.settings import Settings, launch_for
@@ -307,6 +308,22 @@ def broken_row(place: Place, code: str, sentence: str, path: Path | None = None)
         file_time=instant_of(stamp(os.fspath(where))),
         path=where,
     )
+
+
+def absent(row: Row) -> Unreadable:
+    """Give the error for a row that no store holds any more."""
+    told = worded("The call {call} is not there any more.", call=row.id[:8])
+    return Unreadable("absent", told, row.path)
+
+
+def linked(place: Place) -> Unreadable:
+    """Give the error for a store that is only a link to one."""
+    told = worded(
+        "{store} is a link to a store elsewhere, which is never followed; add the folder that it"
+        " leads to as a source.",
+        store=path_text(place.store),
+    )
+    return Unreadable("symlink", told)
 
 
 def unread_row(place: Place, why: OSError) -> Row:
