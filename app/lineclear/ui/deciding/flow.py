@@ -456,8 +456,7 @@ class DecisionFlow(QObject):
         return self._undertaking.said
 
     def _failed(self, row: Row, notice: Notice, name: str) -> None:
-        if row.id == self.view.id and not self.view.frozen:
-            self.view.notice = notice
+        if row.id == self.view.id and not self.view.frozen and self.view.takes(notice):
             self._spoken.forget()
             if self._refresh():
                 self._rearm()

@@ -79,6 +79,8 @@ class InView(QObject):
         self.row: Row | None = None
         self.prepared: Prepared | None = None
         self.frozen: Freeze | None = None
+        self._overtaken: Row | None = None
+        """The row as it waited, where it was decided while this window was about to."""
         self.notice: Notice | None = None
         self.resumption = Resumption()
         # Sooner it would only flicker; later another call's text would stand under this one's name.
@@ -119,7 +121,7 @@ class InView(QObject):
         self.id = row_id if self.row is not None else ""
         self.prepared = None
         self.notice = None
-        self.frozen = None
+        self.frozen = self._overtaken = None
         self.resumption.forget()
         self._surroundings.forget()
         self._halt.stop()
@@ -267,12 +269,23 @@ class InView(QObject):
         if row.sha256 != before.sha256 or decided_elsewhere:
             self._freeze(before, row)
             return
+        if before.state is State.PENDING and row.state is not State.PENDING:
+            self._overtaken = before
         self.row = self._merged(row)
         if row.state is not before.state:
             # What failed before it came to this is no news any more.
             self._forget_failure()
         self.moved.emit()
         self._read_result(before, row)
+
+    def takes(self, notice: Notice) -> bool:
+        """Say that an act of ours failed; not where another's came first: then that is said."""
+        row, before = self.row, self._overtaken
+        if row is not None and before is not None and not self._ours(row.id):
+            self._freeze(before, row)
+            return False
+        self.notice = notice
+        return True
 
     def _follow(self, frozen: Freeze, before: Row, row: Row) -> None:
         """Go on telling where a call stands whose text stays as it was read."""
