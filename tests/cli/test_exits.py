@@ -24,6 +24,8 @@ from lineclear.core.agent import errors as agent_errors
         (errors.NothingPending("x"), 5),
         (errors.Unreadable("absent", "x"), 5),
         (errors.StoreHeld("x", 12), 6),
+        (errors.Refusal("x", code="alive"), 6),
+        (errors.Refusal("x", code="being_started"), 6),
         (errors.MayHaveRun("x", "0" * 32), 7),
         (agent_errors.AgentFailed("x"), 8),
         (agent_errors.MaxIterationsReached(3), 8),

@@ -69,7 +69,7 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
             runner.run(turn.__aexit__(None, None, None))
         (late, *_) = wait_for(lambda: [one for one in both if one.poll() is not None])
         _, told = late.communicate()
-        assert (late.returncode, "[alive]" in told) == (4, True)
+        assert (late.returncode, "[alive]" in told) == (6, True)
         (first,) = [one for one in both if one is not late]
         assert f"Its run goes on already: process {first.pid} resumed it in " in told
         wait_for(lambda: ran(folder))
@@ -153,7 +153,7 @@ def test_one_that_another_program_goes_on_with_is_not_resumed_here(folder):
     wait_for(lambda: [row for row in listed() if row["state"] == "running"])
     with resuming(folder, "a") as process:
         _, told = process.communicate()
-    assert (process.returncode, "[alive]" in told, ran(folder)) == (4, True, [])
+    assert (process.returncode, "[alive]" in told, ran(folder)) == (6, True, [])
 
 
 @pytest.mark.parametrize("nonce", ["passed on", "lost"])

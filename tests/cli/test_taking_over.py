@@ -83,7 +83,7 @@ def test_it_does_not_run_beside_a_relaunch_of_the_same_run(folder, theirs):
     assert lineclear("relaunch", row["id"], *WORD, *words).returncode == 0
     only_row(*words, state="running")
     refused = resume(folder, *WORD)
-    assert (refused.returncode, ran(folder)) == (4, [])
+    assert (refused.returncode, ran(folder)) == (6, [])
     assert "[alive]" in refused.stderr
     (folder / "wait").unlink()
     only_row(*words, state="done")
@@ -291,7 +291,7 @@ def test_copies_that_nobody_watches_are_not_resumed_beside_each_other(folder, th
         first = subprocess.Popen([*argv, one, *rest], cwd=folder, stdout=subprocess.DEVNULL)
         wait_for(lambda: ran(folder))
         refused = lineclear("resume", other, *rest, cwd=folder)
-        assert (refused.returncode, ran(folder)) == (4, [str(first.pid)])
+        assert (refused.returncode, ran(folder)) == (6, [str(first.pid)])
         assert refused.stderr == (
             f"lineclear: Its run goes on already: process {first.pid} resumed it in {one}."
             " [alive]\n"
@@ -321,5 +321,5 @@ def test_nor_is_one_that_a_relaunch_goes_on_with(folder, theirs):
         assert lineclear("relaunch", "--source", one.parent, row["id"], *WORD).returncode == 0
         wait_for(lambda: only_row("--source", one.parent)["state"] == "running")
         refused = lineclear("resume", other, "--agent", "slow:make", *WORD, cwd=folder)
-        assert (refused.returncode, ran(folder)) == (4, [])
+        assert (refused.returncode, ran(folder)) == (6, [])
         assert f" resumed it in {one}. [alive]" in refused.stderr

@@ -69,7 +69,7 @@ def test_a_live_agent_is_not_started_a_second_time(done: Path, tmp_path: Path):
         # Alive, and for now unable to pick the approval up.
         bot.process.send_signal(signal.SIGSTOP)
         lineclear("approve", aid, expect=0)
-        assert "[alive]" in lineclear("relaunch", aid, expect=4).err
+        assert "[alive]" in lineclear("relaunch", aid, expect=6).err
         bot.process.send_signal(signal.SIGCONT)
         bot.finishes()
     assert effects(done) == ["bob 10"]

@@ -26,7 +26,7 @@ class Exit(IntEnum):
     NOTHING = 5
     """No such call, or nothing waits here."""
     HELD = 6
-    """Another process holds the store."""
+    """Another process holds the store, or goes on with the run or call already."""
     UNCERTAIN = 7
     """A call may have run: its process died between start and outcome."""
     AGENT_ERROR = 8
@@ -51,6 +51,9 @@ _UNREADABLE: Final = {
     "open_failed": Exit.IO,
 }
 """Reasons why bytes cannot be read that are no refusal."""
+
+_IN_HAND: Final = frozenset({"alive", "being_started"})
+"""Codes of a refusal since somebody else has it in hand: which lock told so is nobody's matter."""
 
 _BY_KIND: Final[tuple[tuple[type[BaseException], Exit], ...]] = (
     (UsageError, Exit.USAGE),
@@ -79,6 +82,8 @@ def exit_code(error: BaseException) -> Exit:
     """Give the exit code of an error; what is not listed could not be done: IO."""
     if isinstance(error, errors.Unreadable):
         return _UNREADABLE.get(error.code, Exit.REFUSED)
+    if isinstance(error, errors.Refusal) and error.code in _IN_HAND:
+        return Exit.HELD
     for kind, code in _BY_KIND:
         if isinstance(error, kind):
             return code
@@ -92,7 +97,7 @@ def sentence(error: BaseException) -> str:
         path = getattr(error, "path", None)
         if path is not None and os.fspath(path) not in told:
             told = f"{told.rstrip('.')}: {path}."
-        if exit_code(error) is Exit.REFUSED:
+        if exit_code(error) is Exit.REFUSED or isinstance(error, errors.Refusal):
             return _with_code(told, error.code)
         return told
     if isinstance(error, OSError):

@@ -17,7 +17,7 @@ exit codes:
   3  already decided (by whom and when is printed)
   4  refused (the reason code is printed in brackets)
   5  not found, or nothing waits
-  6  another process holds it
+  6  another process holds it, or goes on with it already
   7  the call may have run
   8  the agent's own error
   9  the history's chain is broken (the first broken row is named)

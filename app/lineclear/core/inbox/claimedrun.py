@@ -41,7 +41,7 @@ from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish, make_outcome
-from lineclear.core.ledger.records import Launch, Revoked
+from lineclear.core.ledger.records import Launch, Revoked, Start
 from lineclear.core.ledger.start import (
     Observed,
     Unfit,
@@ -53,7 +53,7 @@ from lineclear.core.ledger.start import (
 )
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.ledger.takeovers import NOT_BEGUN, is_taken_up
-from lineclear.core.ledger.worker import pass_on, starting, working
+from lineclear.core.ledger.worker import pass_on, starter_of, starting, working
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
 
@@ -140,7 +140,8 @@ def _start_one(command: _Command, shown: Shown) -> _Started:
     claimed = foreign.claim(store, shown)
     try:
         if not _win(store, shown, verified):
-            raise Refusal(worded("Another relaunch of this call came first."), code="started")
+            told = worded("Another relaunch of this call came first.")
+            raise Refusal(told, code=_code_of_started(store, shown.aid))
     except LineclearError:
         with suppress(LineclearError):
             foreign.put_back(store, claimed)
@@ -184,7 +185,7 @@ def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> t
         # Starts before outcomes: a kill in between is seen.
         for shown, one in verified:
             if one.decision.verdict != "deny":
-                _refuse_second(won=_win(store, shown, one))
+                _refuse_second(store, shown.aid, won=_win(store, shown, one))
                 started.append(shown)
         if not started:
             started.append(_begin_denied(store, *denied[0]))
@@ -203,13 +204,24 @@ def _begin_denied(store: Store, shown: Shown, verified: Verified) -> Shown:
     """Start a run all of whose calls were denied: none of them starts, and it goes on once."""
     run = handover.run_of_calls(shown)
     store.commit("request", None, run.aid, run.raw)
-    _refuse_second(won=begin_resumed(store, run, verified.decision))
+    _refuse_second(store, run.aid, won=begin_resumed(store, run, verified.decision))
     return run
 
 
-def _refuse_second(*, won: bool) -> None:
+def _refuse_second(store: Store, aid: str, *, won: bool) -> None:
     if not won:
-        raise Refusal(worded("Another relaunch of this run came first."), code="started")
+        told = worded("Another relaunch of this run came first.")
+        raise Refusal(told, code=_code_of_started(store, aid))
+
+
+def _code_of_started(store: Store, aid: str) -> str:
+    """Tell whether what took the start slot goes on (`alive`), or is over (`started`)."""
+    records = store.known_records(None, aid)
+    start = records.start
+    if records.outcome is not None or not isinstance(start, Start):
+        return "started"
+    lives = starter_of(store.path, start.owner, native=False) is not Process.DEAD
+    return "alive" if lives else "started"
 
 
 def _start_run(command: _Command, shown: Shown) -> _Started:
@@ -225,7 +237,7 @@ def _start_run(command: _Command, shown: Shown) -> _Started:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)
     _look_again(command, shown.aid, (shown,))
     claimed = foreign.claim(store, shown)
-    _refuse_second(won=begin_resumed(store, shown, ours))
+    _refuse_second(store, shown.aid, won=begin_resumed(store, shown, ours))
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     return _Started((shown,), argv, {CLAIMED_RUN: shown.aid}, claimed.checkpoint)
 
@@ -315,7 +327,8 @@ def _verified(store: Store, shown: Shown) -> Verified:
         case Unfit(code=code, sentence=sentence):
             raise Refusal(sentence, code=code)
         case Observed():
-            raise Refusal(worded("This call was started or ended already."), code="started")
+            told = worded("This call was started or ended already.")
+            raise Refusal(told, code=_code_of_started(store, shown.aid))
 
 
 def _run(command: _Command, started: _Started) -> int:

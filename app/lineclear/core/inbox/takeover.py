@@ -209,7 +209,7 @@ def _begin(
     )
     won = store.commit("launch", None, shown.aid, launch.encode(), n) is Commit.WON
     if not won or not begin_resumed(store, shown, launch):
-        raise Refusal(worded("Another relaunch of this run came first."), code="started")
+        raise Refusal(worded("Another relaunch of this run came first."), code="alive")
 
 
 def _claimed(store: Store, aid: str, hand: Hand) -> Path:
