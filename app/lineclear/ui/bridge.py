@@ -173,10 +173,9 @@ class Bridge(QObject):
             detail = read_detail(row)
             if len(detail.raw) <= LONG:
                 return prepare(detail, self.known.compare(detail.row), halt)
+            self._outgoing.keep(detail.checkpoint)
             with uncollected():
-                prepared = prepare(detail, self.known.compare(detail.row), halt)
-            self._outgoing.keep(prepared)
-            return prepared
+                return prepare(detail, self.known.compare(detail.row), halt)
 
         return await self._in(self._readers, read)
 

@@ -35,7 +35,7 @@ def test_it_is_kept_while_the_window_holds_any_reading_of_it(qtbot, pool):
     outgoing = Outgoing(pool)
     prepared = read()
     other = replace(prepared, lines=2)
-    outgoing.keep(prepared)
+    outgoing.keep(prepared.detail.checkpoint)
     outgoing._look()
     assert len(outgoing._kept) == 1
     del prepared
@@ -51,7 +51,7 @@ def test_what_others_still_hold_of_it_stays_whole(qtbot, pool):
     outgoing = Outgoing(pool)
     prepared = read()
     arguments = prepared.arguments
-    outgoing.keep(prepared)
+    outgoing.keep(prepared.detail.checkpoint)
     del prepared
     outgoing._look()
     pool.shutdown()

@@ -44,6 +44,8 @@ _ODD_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _SOUND_ESCAPE: Final = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\[^u]"
 )
+_PARTS: Final = 5_000
+"""Parts of a text that are put together at once."""
 _WRITTEN_NUL: Final = "\\u0000"
 
 
@@ -357,10 +359,17 @@ class _Writer:
         self._exact_text = exact_text
         self._any_integer = any_integer
         self._parts: list[str] = []
+        self._blocks: list[str] = []
 
     def write(self, value: Json) -> str:
         self._value(value, 0)
-        return "".join(self._parts)
+        self._put_together()
+        return "".join(self._blocks)
+
+    def _put_together(self) -> None:
+        # Some at a time: one call for all keeps other threads waiting.
+        self._blocks.append("".join(self._parts))
+        self._parts.clear()
 
     def _value(self, value: Json, level: int) -> None:
         if isinstance(value, str):
@@ -416,6 +425,8 @@ class _Writer:
             append(self._colon)
             self._value(members[key], level)
             lead = following
+            if len(self._parts) > _PARTS:
+                self._put_together()
         append(outer + "}")
 
     def _items(self, items: list[Json] | tuple[Json, ...], level: int) -> None:
@@ -430,6 +441,8 @@ class _Writer:
             self._parts.append(lead)
             self._value(item, level)
             lead = following
+            if len(self._parts) > _PARTS:
+                self._put_together()
         self._parts.append(outer + "]")
 
     def _breaks(self, level: int) -> tuple[str, str]:

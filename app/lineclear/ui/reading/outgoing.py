@@ -15,13 +15,12 @@ from PySide6.QtCore import QObject, QTimer
 
 from lineclear.core.checkpoints.dismantling import dismantle
 from lineclear.core.checkpoints.model import Checkpoint, Json
-from lineclear.ui.reading.prepared import Prepared
 
 LOOK_MS = 1_000
 _OURS = 2
 """References to a kept checkpoint that are ours: where it is kept, and the asking."""
 _AT_ONCE = 1_000
-_Kept = tuple[Checkpoint, list[Json]]
+_Kept = tuple[Checkpoint]
 
 
 class Outgoing(QObject):
@@ -37,18 +36,16 @@ class Outgoing(QObject):
         self._timer.timeout.connect(self._look)
         self._timer.start()
 
-    def keep(self, prepared: Prepared) -> None:
+    def keep(self, checkpoint: Checkpoint | None) -> None:
         """Keep what was read until nobody else holds it; from any thread."""
-        checkpoint = prepared.detail.checkpoint
-        if checkpoint is None:
-            return
-        parts: list[Json] = [prepared.masked, prepared.asked]
-        with self._lock:
-            self._kept.append((checkpoint, parts))
+        if checkpoint is not None:
+            with self._lock:
+                self._kept.append((checkpoint,))
 
     def _look(self) -> None:
         with self._lock:
-            held, ended = [], []
+            held: list[_Kept] = []
+            ended: list[_Kept] = []
             for one in self._kept:
                 (ended if sys.getrefcount(one[0]) == _OURS else held).append(one)
             self._kept = held
@@ -60,8 +57,8 @@ class Outgoing(QObject):
 
 def _free(ended: list[_Kept]) -> None:
     while ended:
-        checkpoint, values = ended.pop()
-        values += (call.arguments for call in checkpoint.calls)
+        (checkpoint,) = ended.pop()
+        values: list[Json] = [call.arguments for call in checkpoint.calls]
         values += (checkpoint.inputs, checkpoint.document)
         steps = list(checkpoint.steps)
         del checkpoint
