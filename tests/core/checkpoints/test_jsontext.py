@@ -451,3 +451,10 @@ def test_a_nul_is_told_from_text_that_looks_like_its_escape(text):
             jsontext.compact(text)
     else:
         assert json.loads(jsontext.compact(text)) == text
+
+
+def test_a_text_of_many_parts_is_written_as_json_does():
+    value = {"items": [{"n": number, "words": ["a", "b"]} for number in range(20_000)]}
+    value |= {f"key{number}": [] for number in range(20_000)}
+    assert jsontext.compact(value) == json.dumps(value, separators=(",", ":")).encode()
+    assert jsontext.pretty(value) == json.dumps(value, indent=2).encode()
