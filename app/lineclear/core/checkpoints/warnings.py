@@ -78,7 +78,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "The model wrote arguments that are no JSON: the tool gets that text."
         ),
         "foreign": worded("Whether this agent reads Lineclear's answers is not known."),
-        "last_of_budget": worded("It is the last call that the budget allows."),
+        "last_of_budget": worded("After it, or its round, nothing is left of the budget."),
         "big_number": worded(
             "A number is so large that tools written in JavaScript read another one."
         ),
