@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError
 from lineclear.core.inbox.beside import is_held_back
@@ -137,7 +137,7 @@ def _resume_notices(row: Row) -> list[Notice]:
     """What stands against a resume and is not said in the line of its state."""
     if is_held_back(row):
         # A run without a call says it there.
-        reason = visible_line(translated(row.reason or ""), 400)
+        reason = visible_sentence(translated(row.reason or ""), 400)
         return [] if row.tool is None else [Notice("care", reason, name="heldBack")]
     codes = [code for code in row.warnings if code in words_needed(row) - {MAY_BE_RUNNING}]
     return [

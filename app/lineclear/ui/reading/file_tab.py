@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.fileread import FileIdentity
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.inbox.rows import Detail
 from lineclear.core.inbox.secrets import masked_line
 from lineclear.language import _, counted
@@ -68,7 +68,7 @@ def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
             found.append((_("Note"), masked_line(decision.note, 400)))
     for name, code, sentence in detail.records.damaged if detail.records is not None else ():
         found.append(
-            (_("Damaged"), f"{visible_line(name, 80)}: {visible_line(sentence, 200)} ({code})")
+            (_("Damaged"), f"{visible_line(name, 80)}: {visible_sentence(sentence, 200)} ({code})")
         )
     for name, why in detail.records.stray if detail.records is not None else ():
         found.append((_("Stray"), f"{visible_line(name, 80)}: {visible_line(why, 200)}"))
