@@ -150,9 +150,9 @@ class ModifyEditor(ReviewedEditor):
             value = self._stand_ins.value(draft)
         except LineclearError:
             return draft
-        masked = self._stand_ins.text(value)
         # Nothing is laid out anew unless something has to be hidden.
-        return masked if self._stand_ins.marks(masked) > self._stand_ins.marks(draft) else draft
+        hides = self._stand_ins.needed(value) > self._stand_ins.marks(draft)
+        return self._stand_ins.text(value) if hides else draft
 
     def reveal(self, path: Path) -> None:
         """Show one secret in both texts; what else was written stays."""

@@ -101,6 +101,10 @@ class StandIns:
         """Count the marks in a text."""
         return sum(text.count(mark) for mark in self._kept)
 
+    def needed(self, value: Json) -> int:
+        """Count the marks that VALUE as text would hold, without making it."""
+        return sum(len(self._marks[path]) for path in self.kept(value))
+
     def opened(self, text: str, path: Path) -> str:
         """Give TEXT with the secrets of one place in the place of their marks."""
         for made in self._marks.get(path, ()):
