@@ -31,7 +31,7 @@ from lineclear.core.inbox.startable import (
 from lineclear.core.inbox.takeover import CLAIMED_RUN, folder_of
 from lineclear.core.inbox.walk import own_names
 from lineclear.core.inbox.warning_words import person
-from lineclear.core.inbox.worker_word import refusing, say_started
+from lineclear.core.inbox.worker_word import begin_to_start, refusing, say_started
 from lineclear.core.ledger import foreign, handover
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.commit import Commit
@@ -80,6 +80,7 @@ def run_claimed(store: Path, aid: str, settings: Settings) -> int:
                 refuse_going_elsewhere(shown, seen)
                 going = kept.enter_context(going_on(name_of(shown), store))
                 command = _Command(opened, setting, held, going, seen)
+                begin_to_start(os.environ)
                 ready = _start(command, _find(opened, aid))
             return _run(command, ready)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -61,6 +62,7 @@ from lineclear.core.sentences import worded
 
 __all__ = ["Launched", "command_for", "own_program", "put_back", "relaunch", "run_claimed"]
 
+_log = logging.getLogger(__name__)
 MAX_LAUNCHES = 3
 LAUNCH_WINDOW = timedelta(minutes=10)
 
@@ -320,12 +322,24 @@ def relaunch_and_hear(
 ) -> Launched:
     """Do as `relaunch`, and return once the command is started as far as a worker of ours knows.
 
+    For what that waits is logged. Stopped meanwhile (Ctrl+C), nothing is started; where it was just
+    being started, this is not stopped.
     Raises what `relaunch` raises, also where the worker has it; NotConfirmed where that says
-    nothing for a minute.
+    nothing.
     """
     with awaited() as word:
         launched = relaunch(detail, settings, despite=despite, beside=beside, word=word)
-        if launched.by_worker:
+        if not launched.by_worker:
+            return launched
+        try:
+            word.hear(launched.keeper, launched.log)
+        except Exception:
+            raise
+        except BaseException:
+            if word.withdraw():
+                _log.warning("Nothing was started: stopped while waiting.")
+                raise
+            _log.warning("It was being started already; that is not stopped.")
             word.hear(launched.keeper, launched.log)
     return launched
 

@@ -4,13 +4,33 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Final, Self
 
 _SILENT_S: Final = 1.0
 """What is free again so soon need not be told."""
 _log = logging.getLogger(__name__)
+
+Hear = Callable[[str, int], None]
+"""Takes for what is waited, a sentence, and for how many seconds at most."""
+_hear: ContextVar[Hear | None] = ContextVar("waits", default=None)
+
+
+@contextmanager
+def heard_by(hear: Hear) -> Iterator[None]:
+    """Have HEAR told of every wait within it, too, for who waits for this process elsewhere."""
+    token = _hear.set(hear)
+    try:
+        yield
+    finally:
+        _hear.reset(token)
+
+
+def warn_of_wait(what: str, left: int) -> None:
+    """Tell a person at a terminal of a wait."""
+    _log.warning("%s Waiting for that for up to %d s; Ctrl+C stops it.", what, left)
 
 
 class Patience:
@@ -32,7 +52,10 @@ class Patience:
             return
         self._told = True
         left = max(1, round(self._seconds - self._waited()))
-        _log.warning("%s Waiting for that for up to %d s; Ctrl+C stops it.", what, left)
+        warn_of_wait(what, left)
+        hear = _hear.get()
+        if hear is not None:
+            hear(what, left)
 
     @contextmanager
     def waiting(self) -> Iterator[Self]:
