@@ -83,4 +83,9 @@ async def test_while_a_worker_has_not_said_its_word_other_acts_go_on(inbox, sour
         await resume(inbox, until)
         await until(lambda: says(inbox, "sentence") == "Starting\u2026", "the word")
         await until(lambda: not inbox.flow._busy, "the end of the act")
+        waited = await until(
+            lambda: says(inbox, "sentence") != "Starting\u2026" and says(inbox, "sentence"),
+            "what it waits for",
+        )
+        assert str(source / "seed") in waited
     await until(lambda: says(inbox, "sentence") == "seed was started again.", "that it did")

@@ -110,6 +110,7 @@ class DecisionFlow(QObject):
         self._undertaking.begun.connect(self._refresh)
         self._undertaking.succeeded.connect(self._finished)
         self._undertaking.started.connect(lambda row: self.hint(offers.started(row), "ok", row))
+        self._undertaking.waits.connect(lambda row, what: self.hint(what, "care", row))
         self._undertaking.failed.connect(self._failed)
         self.hands.meant.connect(self._do)
         self.hands.told.connect(self._hint)

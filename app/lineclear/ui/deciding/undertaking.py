@@ -24,12 +24,14 @@ class Undertaking(QObject):
     Signals:
         begun: an act has begun; `said` tells it.
         succeeded(Row, Done): it is done.
+        waits(Row, str): what it launched waits, and for what.
         started(Row): what it launched has started the agent of this row.
         failed(Row, Notice, str): it was not, and why; the name of the act.
     """
 
     begun = Signal()
     succeeded = Signal(object, object)
+    waits = Signal(object, str)
     started = Signal(object)
     failed = Signal(object, object, str)
 
@@ -62,6 +64,8 @@ class Undertaking(QObject):
     async def _started(self, name: str, row: Row, done: Done) -> None:
         """Tell what a worker says; meanwhile other acts go on."""
         try:
+            if done.word is not None:
+                done.word.waits = lambda what, _left: self.waits.emit(row, what)
             if done.heard is not None:
                 await done.heard
         except LineclearError as why:

@@ -54,6 +54,8 @@ class Done:
     launched: Launched | None = None
     heard: Coroutine[Any, Any, None] | None = None
     """Ends once what was launched has started the agent; raises LineclearError where it has not."""
+    word: Word | None = None
+    """Tells for what that waits meanwhile."""
     lasting: str = ""
     """The reason with which what the call's run goes on to ask is denied too, "" for nothing."""
 
@@ -122,7 +124,7 @@ class Verdicts:
             if not launched.by_worker:
                 return Done(_("Started."), launched=launched)
             heard = _heard(listening, launched, stack.pop_all())
-        return Done(_("Starting\u2026"), launched=launched, heard=heard)
+        return Done(_("Starting\u2026"), launched=launched, heard=heard, word=listening)
 
     async def set_command(self, row: Row, argv: tuple[str, ...]) -> Done:
         """Remember the command that resumes a row's agent."""
