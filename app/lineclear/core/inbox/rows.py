@@ -162,7 +162,7 @@ class Row:
     resumable_by: str | None = None
     """How a relaunch would be done: None, `settings` (a launch command is configured)."""
     claimed: bool = False
-    """The checkpoint stands in `.approvals/claimed/<aid>`."""
+    """The checkpoint stands in a claimed folder."""
     closed: bool = False
     """An outcome stands: shown in history, not in the queue."""
     answered: Answered | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from lineclear.core.checkpoints.model import FileRule
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, RUN_INFO
+from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, OWN_CLAIMED, RUN_INFO
 from lineclear.core.private_groups import others_may_write
 from lineclear.core.sentences import worded
 
@@ -22,7 +22,8 @@ Stamp = tuple[int, ...]
 MAX_FOLDERS = 100_000
 """Folders of one source that are looked at: a source is a folder of agents, not a disk."""
 
-_SKIPPED = frozenset({APPROVALS, ".watched", ".git", ".hg", ".svn", "node_modules", "__pycache__"})
+_RECORDS = frozenset({APPROVALS, OWN_CLAIMED})
+_SKIPPED = _RECORDS | {".watched", ".git", ".hg", ".svn", "node_modules", "__pycache__"}
 _DEEPEST_RULE = 3
 """Folders between a store and a checkpoint of its system, at most."""
 _COARSE_NS = 2_200_000_000
@@ -241,7 +242,7 @@ class Walker:
             return None
         place = self.root
         for level, part in enumerate(path[len(start) :].split(os.sep)):
-            if part == APPROVALS:
+            if part in _RECORDS:
                 return place
             below = os.path.join(place, part)
             if part in _SKIPPED or below in self.elsewhere or level > self.depth + _DEEPEST_RULE:

@@ -22,6 +22,8 @@ _FLAGS |= getattr(os, "O_CLOEXEC", 0)
 ONE_USER_MODE = 0o700
 GROUP_MODE = 0o3770
 """Set-group-id: files belong to the operators' group. Sticky: each user keeps their own files."""
+SHOWN_MODE = 0o2750
+"""Of a folder in which the group may look, and its owner alone writes."""
 SHARED_BITS = stat.S_ISGID | stat.S_ISVTX | stat.S_IWGRP
 """What tells a folder that is shared on purpose from one of any other kind."""
 ONE_USER_FILE, SHARED_FILE = 0o600, 0o640
@@ -109,16 +111,42 @@ def refuse_unsafe(status: os.stat_result, path: Path) -> None:
         )
 
 
+def refuse_others(status: os.stat_result, path: Path) -> None:
+    """Raise StoreRefused (`owner`) for a folder of another user than this process's and root.
+
+    Its owner can rename whatever stands in it, whoever's that is: the sticky bit binds all others.
+    """
+    if status.st_uid in (system.user_id(), 0):
+        return
+    raise StoreRefused(
+        worded(
+            "{path} belongs to user {uid}, who can put something else in the place of what stands"
+            " in it; look who made it, and move it away, as the owner of {parent} or as root.",
+            path=_shown(path),
+            uid=status.st_uid,
+            parent=_shown(path.parent),
+        ),
+        code="owner",
+    )
+
+
 def shared_with(status: os.stat_result) -> int | None:
     """Give the group of operators that a folder is shared with: its group, if it may add files."""
     shared = status.st_mode & 0o020 and status.st_mode & stat.S_ISVTX
     return status.st_gid if shared else None
 
 
-def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | None = None) -> bool:
+def make_folder(
+    name: str | Path,
+    *,
+    dir_fd: int | None = None,
+    group: int | None = None,
+    mode: int = GROUP_MODE,
+) -> bool:
     """Make a folder for one user, or for GROUP's operators too; False if it is there already.
 
-    Raises OSError, and StoreRefused (`not_in_group`) where this user is not in GROUP.
+    MODE is what it gets for a group. Raises OSError, and StoreRefused (`not_in_group`) where this
+    user is not in GROUP.
     """
     try:
         os.mkdir(name, ONE_USER_MODE, dir_fd=dir_fd)
@@ -127,7 +155,7 @@ def make_folder(name: str | Path, *, dir_fd: int | None = None, group: int | Non
     if group is not None:
         os.chown(name, -1, group, dir_fd=dir_fd, follow_symlinks=False)
         # After chown, which takes the set-group-id bit away; the name is ours, no link.
-        os.chmod(name, GROUP_MODE, dir_fd=dir_fd)
+        os.chmod(name, mode, dir_fd=dir_fd)
         made = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
         if not made.st_mode & stat.S_ISGID:
             # The system took it away: what is made in there would not be the group's to read.

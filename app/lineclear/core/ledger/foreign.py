@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,21 +24,24 @@ from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadabl
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.attempts import at_this_attempt, attempt_aid
+from lineclear.core.ledger.claims import (
+    claimed_folder,
+    claimed_folders,
+    parted,
+    refuse_changeable,
+    shelf_of,
+)
 from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
-    make_folder,
     names_in,
     open_folder,
     refuse_unsafe,
     status_of,
 )
-from lineclear.core.ledger.layout import APPROVALS, CLAIMED
 from lineclear.core.ledger.records import new_nonce
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.sentences import worded
-
-_AID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,33 +194,23 @@ def claimed_checkpoints(store: Store) -> list[Path]:
     """
     if store.ledger_fd is None or store.native:
         return []
-    folder = store.path / APPROVALS / CLAIMED
-    try:
-        fd = open_folder(CLAIMED, folder, dir_fd=store.ledger_fd)
-    except Unreadable as why:
-        if why.code == "absent":
-            return []
-        raise
-    try:
-        aids = [name for name in names_in(fd, folder) if _AID.fullmatch(name)]
-        found = []
-        for aid in aids:
-            with contextlib.suppress(Unreadable):
-                found += [folder / aid / n for n in _checkpoint_names(fd, aid)]
-        return found
-    finally:
-        close_folder(fd)
+    found = []
+    for folder in claimed_folders(store):
+        with contextlib.suppress(Unreadable):
+            found += [folder / name for name in _checkpoint_names(store, folder)]
+    return found
 
 
 def claim(store: Store, shown: Shown) -> Claimed:
     """Take a checkpoint for a relaunch and verify that it is what was SHOWN.
 
-    Where its system loads it from a folder, it is moved to `.approvals/claimed/<aid>/`; others
-    stay where they are. Claiming what is claimed already gives it again: the start record alone
-    decides who runs it. What was moved and is not the one shown is put back, never over another.
+    Where its system loads it from a folder, it is moved to a claimed folder, which nobody but
+    this user can change; others stay where they are. Claiming what is claimed already gives it
+    again: the start record alone decides who runs it. What was moved and is not the one shown is
+    put back, never over another.
 
     Raises Refusal: `started`, `changed`, `gone`, `superseded` (a newer checkpoint stands where it
-    was); NotConfirmed; StoreRefused (`no_exclusive_publish`).
+    was); NotConfirmed; StoreRefused (`no_exclusive_publish`, and those of a claimed folder).
     """
     _refuse_started(store, shown)
     if shown.path is None or not FORMATS[shown.checkpoint.system].claim_by_rename:
@@ -225,10 +218,11 @@ def claim(store: Store, shown: Shown) -> Claimed:
         assert shown.path is not None
         return Claimed(store.path, shown.path, shown)
     place = _place(shown.path)
-    target = store.path / APPROVALS / CLAIMED / shown.aid / place.name
+    store.begin_foreign_ledger()
+    target = store.path.joinpath(*shelf_of(store), shown.aid, place.name)
     if shown.path != target:
-        store.begin_foreign_ledger()
         _take(store, place, target, shown)
+    refuse_changeable(store, target.parent)
     elsewhere = _aid_of(store, target, shown)
     if elsewhere != shown.aid:
         raise Refusal(
@@ -281,7 +275,7 @@ def put_back(store: Store, claimed: Claimed) -> None:
 def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
     """Move the checkpoint into its claimed folder; undo it when another one came along."""
     with ExitStack() as opened:
-        into = opened.enter_context(_claimed_folder(store, shown.aid))
+        into, _ = opened.enter_context(claimed_folder(store, shown.aid))
         try:
             source = opened.enter_context(_folder(store, place))
             _move(source, place.name, into, place.name)
@@ -312,7 +306,7 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
 def _keep_aside(store: Store, into: int, path: Path) -> None:
     """Move what was taken by mistake to a claimed folder of its own, where the scan shows it."""
     own = _aid_of(store, path) or new_nonce()
-    with _claimed_folder(store, own) as aside:
+    with claimed_folder(store, own) as (aside, _):
         _move(into, path.name, aside, path.name)
 
 
@@ -372,40 +366,18 @@ def _refuse_started(store: Store, shown: Shown) -> None:
 
 
 @contextmanager
-def _claimed_folder(store: Store, aid: str) -> Iterator[int]:
-    """Make and open `.approvals/claimed/<aid>`, durable."""
-    assert store.ledger_fd is not None
-    path = store.path / APPROVALS
-    with ExitStack() as opened:
-        fd = store.ledger_fd
-        for name in (CLAIMED, aid):
-            path /= name
-            try:
-                made = make_folder(name, dir_fd=fd, group=store.group)
-            except OSError as why:
-                raise NotConfirmed(
-                    worded(
-                        "Not confirmed: {reason}, making {path}; {cure} and try again.",
-                        reason=oserrors.reason(why),
-                        path=visible_line(str(path)),
-                        cure=oserrors.cure(why),
-                    )
-                ) from why
-            if made:
-                sync_folder(fd)
-            fd = open_folder(name, path, dir_fd=fd)
-            opened.callback(close_folder, fd)
-            refuse_unsafe(status_of(fd, path), path)
+def _folder(store: Store, place: _Place) -> Iterator[int]:
+    """Open the folder that holds a checkpoint file, no link followed below the store."""
+    with _opened(store, place.folders) as fd:
         yield fd
 
 
 @contextmanager
-def _folder(store: Store, place: _Place) -> Iterator[int]:
-    """Open the folder that holds a checkpoint file, no link followed below the store."""
+def _opened(store: Store, folders: Sequence[str]) -> Iterator[int]:
     path = store.path
     with ExitStack() as opened:
         fd = store.root_fd
-        for name in place.folders:
+        for name in folders:
             path /= name
             fd = open_folder(name, path, dir_fd=fd)
             opened.callback(close_folder, fd)
@@ -430,10 +402,8 @@ def _read_in(store: Store, path: Path) -> FileBytes:
     place = _place(path)
     if place.store != store.path:
         raise ValueError(f"{path} lies in {place.store}, not in {store.path}")
+    # Also in a claimed folder: an agent is resumed by its own user alone.
     owners = frozenset({store.owner_uid})
-    if CLAIMED in place.folders:
-        # An agent that an operator resumed runs as that operator.
-        owners |= store.operators
     with _folder(store, place) as folder:
         try:
             return read_file(
@@ -456,13 +426,9 @@ def _place(path: Path) -> _Place:
             if above != rule.folder or re.fullmatch(rule.pattern, path.name) is None:
                 continue
             store = path.parents[depth]
-            claimed = store.parts[-3:]
-            if (
-                len(claimed) == 3
-                and claimed[:2] == (APPROVALS, CLAIMED)
-                and _AID.fullmatch(claimed[2])
-            ):
-                return _Place(store.parents[2], (*claimed, *rule.folder), path.name, rule)
+            claimed = parted(store)
+            if claimed is not None:
+                return _Place(claimed[0], (*claimed[1], *rule.folder), path.name, rule)
             return _Place(store, rule.folder, path.name, rule)
     raise Unreadable(
         "unknown_system",
@@ -471,11 +437,10 @@ def _place(path: Path) -> _Place:
     )
 
 
-def _checkpoint_names(claimed_fd: int, aid: str) -> list[str]:
-    fd = open_folder(aid, Path(aid), dir_fd=claimed_fd)
-    try:
-        names = names_in(fd, Path(aid))
-    finally:
-        close_folder(fd)
+def _checkpoint_names(store: Store, folder: Path) -> list[str]:
     rules = [rule for f in FORMATS.values() if f.claim_by_rename for rule in f.files]
+    place = parted(folder)
+    assert place is not None
+    with _opened(store, place[1]) as fd:
+        names = names_in(fd, folder)
     return [n for n in names if any(re.fullmatch(rule.pattern, n) for rule in rules)]

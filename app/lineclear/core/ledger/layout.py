@@ -14,6 +14,8 @@ LOCK = "agent.lock"
 RUN_INFO = "run.json"
 FORMAT = "FORMAT"
 CLAIMED = "claimed"
+OWN_CLAIMED = ".claimed"
+"""In the store itself, where another user owns the ledger and could exchange what stands in it."""
 WORKERS = "workers"
 RUN_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}(@[a-z0-9][a-z0-9._-]{0,63})?")
 LANE_NAME = re.compile(r"[1-9][0-9]{0,5}")
