@@ -129,6 +129,9 @@ def test_a_run_that_may_go_on_needs_the_operators_word(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     wait_for(lambda: Path(json.loads(done.stdout)["log"]).read_text() == "resumed\n")
     assert only_row(*words, state="done")["outcome"] == "untouched"
+    (told,) = json.loads(lineclear("history", "--json", *words).stdout)
+    # Nothing was decided; on whose word it was resumed is told all the same.
+    assert (told.get("verdict"), told["by_uid"], told["ended"]) == (None, os.geteuid(), "untouched")
 
 
 def test_a_failed_resume_is_told_and_can_be_tried_again(tmp_path):

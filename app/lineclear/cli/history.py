@@ -135,6 +135,9 @@ def _cells(entry: Entry, lengths: dict[str, str], now: datetime) -> Sequence[Sty
 
 def _by(entry: Entry) -> str:
     fact = entry.fact
+    if fact.verdict is None:
+        # A run without a call, that somebody's word resumed.
+        return "" if fact.by_name is None else person_text(fact.by_name, fact.by_uid)
     if fact.verdict not in _VERDICTS:
         return ""
     # What ends by itself was no person's word: the uid is only whose program noted it.

@@ -133,8 +133,8 @@ def text(entry: Entry, column: Column, now: datetime) -> str:
 
 
 def by(fact: Fact) -> str:
-    """Name the person who decided, "" where no person did."""
-    if fact.verdict not in PEOPLE:
+    """Name the person who decided, or whose word resumed a run; "" where no person did."""
+    if fact.verdict not in PEOPLE and (fact.verdict is not None or fact.by_name is None):
         return ""
     name = words.name(fact.by_name, "")
     return name or person_text(None, fact.by_uid)

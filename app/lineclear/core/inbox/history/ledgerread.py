@@ -150,9 +150,19 @@ def _base(store: Store, place: Place, records: CallRecords, mask: Mask) -> dict[
     }
     if decision is not None:
         base |= _decided(decision, None if block is None else block.created_at, mask)
+    else:
+        base |= _resumed_by(records)
     if isinstance(records.start, Start):
         base["started_at"] = format_instant(records.start.at)
     return base
+
+
+def _resumed_by(records: CallRecords) -> dict[str, Any]:
+    """Give on whose word a run was resumed in which nothing was to be decided."""
+    start = records.start
+    named = start.decision.get("nonce") if isinstance(start, Start) else None
+    by = next((one.by for one in records.launches if one.nonce == named), None)
+    return {} if by is None else {"by_name": by.name, "by_uid": by.uid, "by_host": by.host}
 
 
 def _decided(decision: Decision, asked_at: datetime | None, mask: Mask) -> dict[str, Any]:
