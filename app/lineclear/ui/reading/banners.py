@@ -222,7 +222,7 @@ class Banners(QWidget):
         line.addWidget(label, 1)
         if notice.action and notice.act is not None:
             name = f"{notice.name}Action"
-            if notice.tone == "note":
+            if notice.tone == "note" or notice.name == "warning_notes":
                 button = in_line_button(notice.action, name)
             else:
                 button = QPushButton(notice.action)
