@@ -9,7 +9,7 @@ from lineclear.core.inbox.settings import SourceSetting
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.labels import PlainLabel
 from tests.ui.sample import ask_for
-from tests.ui.test_window import press, ready, says, select
+from tests.ui.test_window import click, decision_of, press, ready, says, select
 
 
 def watch(inbox, *sources: SourceSetting) -> None:
@@ -104,3 +104,18 @@ async def test_that_nothing_can_be_approved_is_said_once(inbox, source, until):
     await until(lambda: "There is nothing to approve here." in shown_text(inbox), "the answer")
     press(inbox, Qt.Key.Key_Return)
     assert shown_text(inbox).count("There is nothing to approve here.") == 1
+
+
+async def test_a_held_word_says_why_it_was_not_written(inbox, source, until):
+    shown = ask_for(source).shown
+    bridge = inbox._bridge
+    bridge.settings = bridge.settings.model_copy(update={"hold_s": 60})
+    await select(inbox, until, shown.aid)
+    await ready(inbox, until)
+    click(inbox.pane.bar.approve)
+    assert inbox.flow.holding.holds(shown.aid)
+    watch(inbox, SourceSetting(path=source, paused=True))
+    await until(lambda: not inbox.flow.holding.holds(shown.aid), "the end of the word")
+    told = "Your word was not written. This call is not shown any more: its folder is paused."
+    assert says(inbox, "sentence").startswith(told)
+    assert decision_of(shown) is None

@@ -178,7 +178,7 @@ class DecisionFlow(QObject):
 
     def _froze(self) -> None:
         if self.holding.take_back(self.view.id):
-            self.hint(_("Your word was not written: the call changed."))
+            self.hint(offers.unwritten(self.view.notice))
         self.arming.show(None)
         self.asking.freeze()
         self.view.head()

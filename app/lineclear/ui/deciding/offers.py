@@ -26,6 +26,7 @@ from lineclear.core.typed_commands import on_call
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.deciding.arming import Act, Need, Readiness
+from lineclear.ui.reading.banners import Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,6 +468,12 @@ def failed_apart(row: Row, why: str, *, resume: bool) -> str:
     return _("{tool} was not decided: {text}").format(
         tool=words.name(row.tool, _("The call")), text=why
     )
+
+
+def unwritten(notice: Notice | None) -> str:
+    """What is said of a held word whose call froze; NOTICE tells why that was."""
+    text = _("Your word was not written.")
+    return text if notice is None else f"{text} {notice.text}"
 
 
 def overtaken(row: Row, *, apart: bool) -> str:
