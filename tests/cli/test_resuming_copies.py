@@ -120,6 +120,37 @@ def test_what_it_waits_for_is_said_and_ctrl_c_ends_it(folder, by, end):
     assert len(ran(folder)) == (end == "freed")
 
 
+OWN = """
+import asyncio, pathlib, sys, slow
+async def go_on():
+    async with slow.make(pathlib.Path(sys.argv[1])) as agent:
+        print(await agent.resume())
+asyncio.run(go_on())
+"""
+
+
+@pytest.mark.parametrize("end", ["freed", "interrupted"])
+def test_ctrl_c_ends_the_wait_of_an_agents_own_program_too(folder, end):
+    (folder / "wait").unlink()
+    argv = [sys.executable, "-c", OWN, str(folder / "source" / "a")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, cwd=folder, stdout=pipe, stderr=pipe, text=True) as process:
+        with locked(folder, "turn"):
+            told = process.stderr.readline()
+            assert told.startswith(f"Another start of run {RUN} is under way, in process ")
+            if end == "interrupted":
+                process.send_signal(signal.SIGINT)
+                # While the turn is still held.
+                _, said = process.communicate()
+                assert said.startswith("Nothing was started: stopped while waiting.\n")
+                assert said.endswith("\nKeyboardInterrupt\n")
+        if end == "freed":
+            assert process.communicate()[0] == "charged\n"
+    assert (len(ran(folder)), process.returncode == 0) == (
+        (1, True) if end == "freed" else (0, False)
+    )
+
+
 def test_the_second_needs_a_word_once_the_first_has_ended(folder):
     (folder / "wait").unlink()
     with resuming(folder, "a") as first:

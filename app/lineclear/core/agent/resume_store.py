@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from lineclear.core.ledger.ask import Call, open_request
 from lineclear.core.ledger.going_lock import enter_going_on
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, PENDING, RUN_INFO, record_name
 from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.patience import ended_by
 from lineclear.core.ledger.presence import FOLDER as WATCHED
 from lineclear.core.ledger.records import (
     EXECUTOR,
@@ -179,7 +181,8 @@ class FileResumeStore:
         in another folder, StoreHeld, Unreadable, NotConfirmed, ResumeIOError, and what
         `when_resumed` does.
         """
-        await self._run(lambda: self._note_resumed(run_id))
+        stop = threading.Event()
+        await self._run(lambda: self._note_resumed(run_id, stop), stop=stop.set)
 
     async def begin_run(self, run_id: str, *, anew: bool) -> None:
         """Say that a run goes on here from its beginning, for whoever holds a copy of it.
@@ -188,7 +191,8 @@ class FileResumeStore:
         (`alive`, `being_started`) as `note_resumed`; of a run that was never begun here another one
         of that id is none of its copies, and is only logged.
         """
-        await self._run(lambda: self._hold_run(run_id, afresh=not anew))
+        stop = threading.Event()
+        await self._run(lambda: self._hold_run(run_id, stop, afresh=not anew), stop=stop.set)
 
     async def note_ended(self, run_id: str, *, ok: bool) -> None:
         """Note how a run came to its end here, if this is a store; raises as `note_resumed`."""
@@ -253,14 +257,14 @@ class FileResumeStore:
 
     # --- steps, off the loop --------------------------------------------------------------------
 
-    async def _run(self, step: Callable[[], _T]) -> _T:
+    async def _run(self, step: Callable[[], _T], *, stop: Callable[[], None] | None = None) -> _T:
         def mapped() -> _T:
             try:
                 return step()
             except OSError as why:
                 raise ResumeIOError(f"resume store io error: {self.path}: {why}") from why
 
-        return await self.room.threads.run(mapped)
+        return await self.room.threads.run(mapped, stop=stop)
 
     def _take_lock(self) -> None:
         if self._lock is None:
@@ -373,17 +377,18 @@ class FileResumeStore:
             return False
         return run_marks.ended_call(self.path) != records.aid
 
-    def _note_resumed(self, run_id: str) -> None:
+    def _note_resumed(self, run_id: str, stop: threading.Event) -> None:
         store = self._opened()
-        self._hold_run(run_id)
+        self._hold_run(run_id, stop)
         run_notes.note_resumed(store, run_id)
         if self.when_resumed is not None:
             self.when_resumed()
 
-    def _hold_run(self, run_id: str, *, afresh: bool = False) -> None:
+    def _hold_run(self, run_id: str, stop: threading.Event, *, afresh: bool = False) -> None:
         # Held by one at a time, whichever copies of the run others have before them.
         self._going.close()
-        enter_going_on(self._going, run_id, self.path, afresh=afresh)
+        with ended_by(stop):
+            enter_going_on(self._going, run_id, self.path, afresh=afresh)
 
     def _end_of(self, run_id: str) -> RunNote | None:
         note = next((one for one in self._notes() if one.run_id == run_id), None)

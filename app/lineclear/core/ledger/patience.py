@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, Self
 
+from lineclear.core.errors import Refusal
+from lineclear.core.sentences import worded
+
 _SILENT_S: Final = 1.0
 """What is free again so soon need not be told."""
+_STOPPED: Final = worded("Nothing was started: stopped while waiting.")
 _log = logging.getLogger(__name__)
 
 Hear = Callable[[str, int], None]
 """Takes for what is waited, a sentence, and for how many seconds at most."""
 _hear: ContextVar[Hear | None] = ContextVar("waits", default=None)
+_stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
@@ -26,6 +32,16 @@ def heard_by(hear: Hear) -> Iterator[None]:
         yield
     finally:
         _hear.reset(token)
+
+
+@contextmanager
+def ended_by(stop: threading.Event) -> Iterator[None]:
+    """Have every wait within it end once STOP is set: nobody can interrupt a thread."""
+    token = _stop.set(stop)
+    try:
+        yield
+    finally:
+        _stop.reset(token)
 
 
 def warn_of_wait(what: str, left: int) -> None:
@@ -57,6 +73,16 @@ class Patience:
         if hear is not None:
             hear(what, left)
 
+    def pause(self, seconds: float) -> None:
+        """Let time pass between two looks; raises Refusal (`stopped`) once no more is waited."""
+        stop = _stop.get()
+        if stop is None:
+            time.sleep(seconds)
+        elif stop.wait(seconds):
+            if self._told:
+                _log.warning(_STOPPED)
+            raise Refusal(_STOPPED, code="stopped")
+
     @contextmanager
     def waiting(self) -> Iterator[Self]:
         """Say that nothing was started where the wait is broken off from outside."""
@@ -66,7 +92,7 @@ class Patience:
             raise
         except BaseException:
             if self._told:
-                _log.warning("Nothing was started: stopped while waiting.")
+                _log.warning(_STOPPED)
             raise
 
     def _waited(self) -> float:

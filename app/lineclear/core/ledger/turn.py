@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -37,7 +36,7 @@ def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
     """
     with Patience(patience_s).waiting() as patience:
         while (held := _take(name, patience)) is None:
-            time.sleep(_PAUSE_S)
+            patience.pause(_PAUSE_S)
     try:
         yield
     finally:
