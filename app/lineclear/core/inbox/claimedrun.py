@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
-from lineclear.core.inbox import outputlog
+from lineclear.core.inbox import handed_files, outputlog
 from lineclear.core.inbox.cautions import ASK_FOR_WORD, MAY_BE_RUNNING
 from lineclear.core.inbox.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.copies import only_start
@@ -37,7 +37,6 @@ from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.going_lock import going_on
-from lineclear.core.ledger.layout import APPROVALS, record_name
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.outcome import finish, make_outcome
@@ -138,6 +137,7 @@ def _start_one(command: _Command, shown: Shown) -> _Started:
     store = command.store
     verified = _verified(store, shown)
     _look_again(command, shown.aid, (shown,))
+    handed = handed_files.hand(verified.decision_raw)
     claimed = foreign.claim(store, shown)
     try:
         if not _win(store, shown, verified):
@@ -149,12 +149,7 @@ def _start_one(command: _Command, shown: Shown) -> _Started:
         raise
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
     ends = () if verified.decision.verdict == "deny" else (shown,)
-    return _Started(ends, argv, _told(store, shown), claimed.checkpoint)
-
-
-def _told(store: Store, shown: Shown) -> dict[str, str]:
-    decision = record_name("decision", seq=None, aid=shown.aid)
-    return {"LINECLEAR_DECISION": os.fspath(store.path / APPROVALS / decision)}
+    return _Started(ends, argv, handed, claimed.checkpoint)
 
 
 def _start_together(command: _Command, shown: Shown) -> _Started:
@@ -168,11 +163,18 @@ def _start_together(command: _Command, shown: Shown) -> _Started:
         raise Refusal(worded("Not every call of this run is decided yet."), code="held")
     verified = [(call, _verified(store, call)) for call in ready.calls]
     _look_again(command, shown.aid, ready.calls)
+    own = next(one for call, one in verified if call.aid == shown.aid)
+    handed = handed_files.hand(own.decision_raw, _results(shown, verified))
     claimed = foreign.claim(store, shown)
     started = _win_together(store, verified)
     argv = filled(command.setting, claimed.folder, shown.aid, claimed.checkpoint)
-    told = {**_told(store, shown), "LINECLEAR_RESULTS": os.fspath(ready.path)}
-    return _Started(started, argv, told, claimed.checkpoint)
+    return _Started(started, argv, handed, claimed.checkpoint)
+
+
+def _results(shown: Shown, verified: Sequence[tuple[Shown, Verified]]) -> bytes:
+    """Put together what the verified decisions say, whatever stands in the ledger by now."""
+    decided = {call.item: one.decision.native for call, one in verified}
+    return handover.results_of(shown, decided)
 
 
 def _win_together(store: Store, verified: Sequence[tuple[Shown, Verified]]) -> tuple[Shown, ...]:

@@ -7,7 +7,7 @@ user's or root's. They stand below the ledger; where a colleague owns that, in t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -104,13 +104,15 @@ def claimed_folder(store: Store, aid: str) -> Iterator[tuple[int, Path]]:
         yield fd, path
 
 
-def refuse_changeable(store: Store, folder: Path) -> None:
-    """Raise StoreRefused where another user can change what stands in a claimed FOLDER."""
-    place = parted(folder)
+def refuse_changeable(store: Store, folders: Sequence[str]) -> None:
+    """Raise StoreRefused where another user can change what stands in FOLDERS below a store.
+
+    Each is in the one before it; the last holds what is claimed.
+    """
     path = store.path
     with ExitStack() as opened:
         fd = store.root_fd
-        for name in () if place is None else place[1]:
+        for name in folders:
             path /= name
             fd = open_folder(name, path, dir_fd=fd)
             opened.callback(close_folder, fd)

@@ -216,13 +216,14 @@ def claim(store: Store, shown: Shown) -> Claimed:
     if shown.path is None or not FORMATS[shown.checkpoint.system].claim_by_rename:
         verify_file(store, shown)
         assert shown.path is not None
+        refuse_changeable(store, _place(shown.path).folders)
         return Claimed(store.path, shown.path, shown)
     place = _place(shown.path)
     store.begin_foreign_ledger()
     target = store.path.joinpath(*shelf_of(store), shown.aid, place.name)
     if shown.path != target:
         _take(store, place, target, shown)
-    refuse_changeable(store, target.parent)
+    refuse_changeable(store, _place(target).folders)
     elsewhere = _aid_of(store, target, shown)
     if elsewhere != shown.aid:
         raise Refusal(

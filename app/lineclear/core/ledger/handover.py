@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -108,8 +108,7 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
         if name in store.results_names():
             store.remove_results(name)
         return None
-    results = FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided)
-    data = jsontext.pretty(results)
+    data = results_of(shown, decided)
     path = store.path / APPROVALS / name
     if _standing(store, path.name) != data:
         # Nobody may act on decisions that a power loss could take back.
@@ -128,6 +127,14 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
             store.remove_results(name)
             return None
     return Handover(path, tuple(calls))
+
+
+def results_of(shown: Shown, decided: Mapping[str, Any]) -> bytes:
+    """Give the results of a checkpoint as its system takes them, of all its calls by their items.
+
+    Raises what `Format.results` raises.
+    """
+    return jsontext.pretty(FORMATS[shown.checkpoint.system].results(shown.checkpoint, decided))
 
 
 def decided_beside(store: Store, shown: Shown) -> int:
