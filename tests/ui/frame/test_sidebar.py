@@ -106,3 +106,20 @@ def test_no_line_lies_over_another_at_any_height(sidebar, qtbot, height):
     assert inside is (height >= 345)
     if not inside:
         assert sidebar.sections.verticalScrollBar().maximum() > 0
+
+
+def test_a_paused_folder_stays_in_the_list_and_lists_nothing(sidebar, qtbot):
+    good, rests = Path("/srv/bots"), Path("/srv/night")
+    sidebar.show_sources([SourceHealth(good, ok=True)], {good: 4}, [rests])
+    lines = [sidebar.source_model.index(row) for row in range(sidebar.source_model.rowCount())]
+    assert [line.data() for line in lines] == ["/srv/bots", "/srv/night, paused"]
+    assert (lines[1].data(Role.COUNT), lines[1].data(Role.MARK)) == (None, "paused")
+    assert "nothing in it is looked at" in lines[1].data(Qt.ItemDataRole.ToolTipRole)
+    assert (sidebar.path_at(lines[1]), sidebar.is_paused(rests)) == (rests, True)
+    assert not sidebar.is_paused(good)
+    chosen: list[object] = []
+    sidebar.source_chosen.connect(chosen.append)
+    where = sidebar.sources.visualRect(lines[1]).center()
+    QTest.mouseClick(sidebar.sources.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert chosen == []
+    assert sidebar.source() is None

@@ -1,9 +1,9 @@
 """A strip pushes what is below it down: it comes only once nobody is about to press there."""
 
 import pytest
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStyleOptionButton, QVBoxLayout, QWidget
 
-from lineclear.ui.frame.bars import Strip
+from lineclear.ui.frame.bars import StatusLine, Strip
 
 
 @pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
@@ -42,3 +42,38 @@ def test_it_comes_and_goes_only_once_it_is_calm_and_is_told_elsewhere_at_once(qt
     assert (strip.label.text(), elsewhere[-1]) == ("one", "two, and more")
     calm[0] = True
     qtbot.waitUntil(lambda: strip.label.text() == "two, and more")
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+def test_a_long_word_breaks_and_widens_nothing(qtbot):
+    host = QWidget()
+    qtbot.addWidget(host)
+    strip = Strip(f"The settings in /srv/{'x' * 400} cannot be understood.", "told")
+    QVBoxLayout(host).addWidget(strip)
+    host.resize(300, 400)
+    host.show()
+    assert host.width() == 300
+    label = strip.label
+    line = label.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: label.height() >= label.heightForWidth(label.width()) > 5 * line)
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+def test_the_words_of_the_status_line_give_way_in_their_middle(qtbot):
+    status = StatusLine()
+    qtbot.addWidget(status)
+    held = "send_refund of refund-bot is approved in 3 s"
+    status.show_words(held, "refund-bot: denied until 10:43 (0 calls so far)")
+    status.watching.setText("watching 12 folders")
+    status.resize(520, status.height())
+    status.show()
+    option = QStyleOptionButton()
+    status.held.initStyleOption(option)
+    assert "\u2026" in option.text
+    assert option.text.endswith("(Ctrl+Z)")
+    assert held in status.held.toolTip()
+    shown = (status.held, status.standing, status.watching)
+    assert all(each.geometry().right() <= status.width() for each in shown)
+    status.resize(1400, status.height())
+    status.held.initStyleOption(option)
+    assert option.text == status.held.text()

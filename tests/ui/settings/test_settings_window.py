@@ -26,6 +26,7 @@ from lineclear.core.inbox.settings import (
 )
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.arming import Act
+from lineclear.ui.reading.banners import Notice
 from lineclear.ui.settings import following
 from lineclear.ui.settings.desk import COMMANDS, FOLDERS, GENERAL, HISTORY, KEYS, LOOK
 from lineclear.ui.settings.window import SettingsWindow
@@ -547,3 +548,35 @@ async def test_it_opens_whole_over_the_main_window(window):
     assert screen.contains(shown.geometry())
     far = shown.geometry().center() - window.frameGeometry().center()
     assert abs(far.x()) <= max(0, window.width() - shown.width()) + 40
+
+
+async def test_all_folders_paused_nobody_says_that_nothing_waits(window, source, until):
+    shown = ask_for(source, "refund-bot").shown
+    await until(lambda: window.table.choose(shown.aid), "the row")
+    menu = window.desk.folder_menu(source)
+    next(one for one in menu.actions() if one.text() == "Pause").trigger()
+    await until(lambda: window.status.watching.text() == "1 paused", "what is watched")
+    assert window.status.totals.text() == ""
+    assert window.sidebar.source_model.index(0).data().endswith(", paused")
+    window.table.clearSelection()
+    menu = window.desk.folder_menu(source)
+    next(one for one in menu.actions() if one.text() == "Watch it again").trigger()
+    await until(lambda: window.status.watching.text() == "watching 1 folder", "it is watched")
+    await until(lambda: window.model.row(shown.aid), "the call")
+
+
+async def test_a_failure_a_warning_and_a_proposal_make_two_banners(window, source, until):
+    shown = ask_for(source, "refund-bot").shown
+    toml = shown.store.parent / "resume.toml"
+    toml.write_text(f'argv = ["{sys.executable}", "-V", "{{store}}"]\ncwd = "/"\n')
+    await until(lambda: window.table.choose(shown.aid), "the row")
+    await until(window.pane.beside.isVisible, "the offer")
+    flow = window.flow
+    failed = Notice("stop", "Not confirmed: disk full. Not decided; try again.", name="failed")
+    flow._failed(flow.view.row, failed, "approve")
+    banners = window.pane.banners
+    assert not window.pane.beside.isVisible()
+    assert len([one for one in banners._shown if one.name != "warning_notes"]) <= 2
+    flow.view.notice = None
+    flow._refresh()
+    assert window.pane.beside.isVisible()
