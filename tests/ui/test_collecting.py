@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 
 from lineclear.core.checkpoints.uncollected import uncollected
-from lineclear.ui.collecting import ALL_AFTER_S, Collector
+from lineclear.ui.collecting import ALL_AFTER_S, LATEST, ROUNDS, Collector
 
 
 class Watched(QWidget):
@@ -135,3 +135,19 @@ def test_builds_in_two_threads_leave_the_collector_as_it_was(collector):
         worker.join()
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_all_is_looked_through_when_nobody_is_there_or_long_after(collector, idle, monkeypatch):
+    looks: list[str] = []
+    monkeypatch.setattr(collector, "_whole", lambda: looks.append("whole"))
+    counts = [(0, 0, ROUNDS + 1)]
+    monkeypatch.setattr(gc, "get_count", lambda: counts[0])
+    collector.look()
+    assert looks == []
+    idle[0] = True
+    collector.look()
+    assert looks == ["whole"]
+    idle[0] = False
+    counts[0] = (0, 0, LATEST + 1)
+    collector.look()
+    assert looks == ["whole", "whole"]

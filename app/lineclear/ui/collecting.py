@@ -19,6 +19,8 @@ YOUNG = 10_000
 """New objects that are worth a look at the youngest."""
 ROUNDS = 10
 """Looks at one generation that are worth a look at the next."""
+LATEST = 10 * ROUNDS
+"""The same for all of it while somebody is there: with many rows that takes 0.4 s."""
 ALL_AFTER_S = 3600.0
 
 
@@ -63,7 +65,7 @@ class Collector(QObject):
             self._whole()
             return
         young, middle, old = gc.get_count()
-        if old > ROUNDS:
+        if old > (ROUNDS if self._idle() else LATEST):
             self._whole()
         elif middle > ROUNDS:
             gc.collect(1)

@@ -35,7 +35,6 @@ _NO_OPENING: Final = frozenset({errno.ENXIO, errno.EOPNOTSUPP})
 """What a socket answers who opens it; Linux the first, others the second."""
 _IN_USE: Final = (32, 33)
 """Windows: a sharing or lock violation, which passes; as an errno it is a missing permission."""
-_CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +232,9 @@ def _read_all(name: str, descriptor: int, size: int, max_bytes: int) -> bytes:
     chunks: list[bytes] = []
     length = 0
     while True:
-        # One byte more than announced: growth is noticed, and most files need two calls.
-        want = max(1, min(_CHUNK, size + 1 - length))
+        # One byte more than announced: growth is noticed, and a file needs two calls, of which
+        # none keeps other threads waiting, as putting chunks together would.
+        want = max(1, size + 1 - length)
         chunk = os.read(descriptor, want)
         if not chunk:
             return chunks[0] if len(chunks) == 1 else b"".join(chunks)
