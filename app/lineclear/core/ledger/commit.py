@@ -46,8 +46,9 @@ def commit(dir_fd: int, name: str, data: bytes, *, mode: int = 0o600) -> Commit:
     """Create NAME with DATA exclusively; the first creator wins.
 
     Temporary and fsync, link, read back and compare, unlink, fsync of the folder. DATA carries a
-    nonce, so equal bytes mean ours. Raises NotConfirmed (a failed write or fsync: the same DATA may
-    be committed again) and StoreRefused (`no_exclusive_publish`).
+    nonce, so equal bytes mean ours, unless they are another user's, who could change them: in a
+    shared folder the temporary can be read. Raises NotConfirmed (a failed write or fsync: the same
+    DATA may be committed again) and StoreRefused (`no_exclusive_publish`).
     """
     _check_name(name)
     for attempt in range(1, _ATTEMPTS + 1):
@@ -109,8 +110,8 @@ def remove_leftovers(dir_fd: int) -> None:
 def _commit_once(dir_fd: int, name: str, data: bytes, mode: int) -> Commit:
     temporary = temporary_name()
     try:
-        _write_new(dir_fd, temporary, data, mode)
-        slot = _publish(dir_fd, temporary, name, data)
+        uid = _write_new(dir_fd, temporary, data, mode)
+        slot = _publish(dir_fd, temporary, name, data, uid)
     finally:
         _remove_temporary(dir_fd, temporary)
     # Also when lost: whoever was first may not have come this far yet.
@@ -129,8 +130,8 @@ def _replace_once(dir_fd: int, name: str, data: bytes, mode: int) -> None:
     _sync_names(dir_fd)
 
 
-def _write_new(dir_fd: int, name: str, data: bytes, mode: int) -> None:
-    """Create NAME with DATA, its data durable."""
+def _write_new(dir_fd: int, name: str, data: bytes, mode: int) -> int:
+    """Create NAME with DATA, its data durable; gives its owner as the file system shows it."""
     fd = folders.create(dir_fd, name)
     try:
         rest = memoryview(data)
@@ -139,15 +140,18 @@ def _write_new(dir_fd: int, name: str, data: bytes, mode: int) -> None:
         if mode != 0o600:
             folders.set_mode(fd, mode)
         system.sync(fd)
+        # Network and FAT mounts show owners of their own choice.
+        uid = os.fstat(fd).st_uid
     except BaseException:
         # The first failure is the one to tell.
         with contextlib.suppress(OSError):
             os.close(fd)
         raise
     os.close(fd)
+    return uid
 
 
-def _publish(dir_fd: int, temporary: str, name: str, data: bytes) -> _Slot:
+def _publish(dir_fd: int, temporary: str, name: str, data: bytes, uid: int) -> _Slot:
     """Give TEMPORARY the name NAME unless that is taken, and tell whose bytes stand there."""
     failure: OSError | None = None
     try:
@@ -155,10 +159,10 @@ def _publish(dir_fd: int, temporary: str, name: str, data: bytes) -> _Slot:
     except OSError as why:
         failure = why
     # The answer of link is not the fact: over a network it can be lost after the deed.
-    slot = _look(dir_fd, name, data)
+    slot = _look(dir_fd, name, data, uid)
     if slot is _Slot.EMPTY and failure is not None and failure.errno in _NO_LINKS:
         failure = _publish_by_rename(dir_fd, temporary, name)
-        slot = _look(dir_fd, name, data)
+        slot = _look(dir_fd, name, data, uid)
     if slot is _Slot.EMPTY:
         raise failure or OSError(errno.ESTALE, os.strerror(errno.ESTALE), name)
     return slot
@@ -184,8 +188,8 @@ def _publish_by_rename(dir_fd: int, temporary: str, name: str) -> OSError | None
     return None
 
 
-def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
-    """Compare what stands under NAME with DATA."""
+def _look(dir_fd: int, name: str, data: bytes, uid: int) -> _Slot:
+    """Compare what stands under NAME with DATA, and its owner with UID."""
     try:
         fd = folders.open_to_read(dir_fd, name)
     except FileNotFoundError:
@@ -196,8 +200,8 @@ def _look(dir_fd: int, name: str, data: bytes) -> _Slot:
             raise
         return _Slot.OTHER
     try:
-        # Not by owner: network and FAT mounts show owners of their own choice.
-        if not _could_be_ours(os.fstat(fd), data):
+        found = os.fstat(fd)
+        if not _could_be_ours(found, data) or found.st_uid != uid:
             return _Slot.OTHER
         rest = memoryview(data)
         while rest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -113,12 +114,16 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
     if _standing(store, path.name) != data:
         # Nobody may act on decisions that a power loss could take back.
         store.sync()
-        if store.commit_results(path.name, data) is not Commit.WON:
+        won = store.commit_results(path.name, data) is Commit.WON
+        # Another operator's, who came first, says the same.
+        if not won and _standing(store, path.name) != data:
             raise Refusal(
                 worded(
-                    "{path} does not say what was decided; look who wrote it, and remove it:"
-                    " what was decided is then put together anew.",
+                    "{path} does not say what was decided, and belongs to user {uid}; look at it,"
+                    " and remove it as that user, as the owner of its folder or as root: what was"
+                    " decided is then put together anew.",
                     path=visible_line(str(path)),
+                    uid=_owner_of(store, path.name),
                 ),
                 code="damaged",
             )
@@ -192,6 +197,13 @@ def _taken_back(store: Store, call: Shown) -> bool:
     except Unreadable as why:
         why.raise_if_passing()
         return False
+
+
+def _owner_of(store: Store, name: str) -> str:
+    try:
+        return str(os.stat(name, dir_fd=store.ledger_fd, follow_symlinks=False).st_uid)
+    except OSError:
+        return "?"
 
 
 def _standing(store: Store, name: str) -> bytes | None:

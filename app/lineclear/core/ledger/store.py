@@ -248,7 +248,7 @@ class Store:
     def commit_results(self, name: str, data: bytes) -> Commit:
         """Commit the results of a foreign checkpoint under NAME, that of `results_name`.
 
-        WON where exactly DATA stands.
+        WON where exactly DATA stands, and is this user's.
         """
         if self._ledger_fd == _NO_FOLDER:
             raise store_refusals.no_ledger(self.path)
