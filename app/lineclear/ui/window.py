@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
         self.sidebar.add_folder.connect(self.first_steps.ask_folder)
         self.desk.serve(self.top, self.table, self.sidebar, self.attention, self.colleagues)
+        self.desk.watch_again_from(self.empty, self.sidebar)
         self.desk.propose_beside(self.flow, self.pane)
         self.first_steps.failed.connect(lambda told: self.flow.hint(told, "stop"))
         self.empty.wanted.connect(self._empty_wanted)
@@ -324,7 +325,7 @@ class MainWindow(QMainWindow):
             if waiting
             else "Lineclear"
         )
-        self.tray.show_count(waiting)
+        self.tray.show_count(waiting, self.overview.unwatched())
 
     # --- What is chosen -------------------------------------------------------------------------
 
@@ -369,7 +370,7 @@ class MainWindow(QMainWindow):
         if name == "clear":
             self.filter.clear()
             self._rescope()
-        else:
+        elif name != "watch":
             self.first_steps.take(name)
 
     def show_keys(self) -> None:

@@ -407,18 +407,30 @@ def usage(used: Usage | None) -> str:
 # --- Empty ----------------------------------------------------------------------------------------
 
 
-def nothing_waits(running: int, folders: int) -> str:
-    """The empty table of a watched, quiet inbox; no agent is known before it asked once."""
+def nothing_waits(running: int, folders: int, paused: int = 0) -> str:
+    """The empty table of a quiet inbox; no agent is known before it asked once.
+
+    PAUSED: so many folders more are not looked into, so of them nothing is said.
+    """
     if not running:
-        return counted(
+        told = counted(
             "Nothing waits. Watching {n} folder.", "Nothing waits. Watching {n} folders.", folders
         )
-    return counted(
-        "Nothing waits. {agents} running, watching {n} folder.",
-        "Nothing waits. {agents} running, watching {n} folders.",
-        folders,
-        agents=counted("{n} agent", "{n} agents", running),
+    else:
+        told = counted(
+            "Nothing waits. {agents} running, watching {n} folder.",
+            "Nothing waits. {agents} running, watching {n} folders.",
+            folders,
+            agents=counted("{n} agent", "{n} agents", running),
+        )
+    if not paused:
+        return told
+    rest = counted(
+        "{n} more is paused: what waits there is not shown.",
+        "{n} more are paused: what waits there is not shown.",
+        paused,
     )
+    return f"{told} {rest}"
 
 
 def nothing_matches(hidden: int) -> str:

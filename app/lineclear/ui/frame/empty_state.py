@@ -30,7 +30,7 @@ class EmptyState(QWidget):
     """A sentence in the middle, with buttons below.
 
     Signals:
-        wanted(str): `clear`, `add`, `demo` or `copy`.
+        wanted(str): `clear`, `add`, `demo`, `copy`, or `watch`: what is paused.
     """
 
     wanted = Signal(str)
@@ -48,6 +48,7 @@ class EmptyState(QWidget):
         self._texts: dict[str, str] = {}
         for name, text in (
             ("clear", _("Clear (Esc)")),
+            ("watch", _("Watch what is paused")),
             ("add", _("Add a folder\u2026")),
             ("demo", _("Start the demo")),
             ("copy", COPY),

@@ -16,8 +16,9 @@ from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.frame.bars import StatusLine
 from lineclear.ui.frame.folder_troubles import FolderTroubles
-from lineclear.ui.frame.folder_words import sentences
+from lineclear.ui.frame.folder_words import sentences, summary
 from lineclear.ui.frame.sidebar import Sidebar
+from lineclear.ui.labels import explain
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.sections import TITLES, Section
 from lineclear.ui.queue.totals import SELECTED, WAITING, living_agents, sentence
@@ -95,7 +96,7 @@ class Overview(QObject):
         self._sidebar.show_sources(
             self._health,
             {one.path: self._model.source_count(one.path) for one in self._health},
-            [one.path for one in self._settings().sources if one.paused],
+            self._paused(),
         )
         self.show_totals()
         self._troubles.show(self._health)
@@ -122,10 +123,23 @@ class Overview(QObject):
         watched = self._folders() - sum(not one.ok for one in self._health)
         self._status.watching.setText(self._watches(watched))
         self._status.watching.setVisible(bool(self._status.watching.text()))
+        rests = [_("{folder}, paused").format(folder=words.place(one)) for one in self._paused()]
+        explain(self._status.watching, " \u00b7 ".join(rests))
+
+    def unwatched(self) -> str:
+        """Say in a few words which folders nothing is known of; "" for none."""
+        paused = self._paused()
+        rests = counted("{n} folder paused", "{n} folders paused", len(paused)) if paused else ""
+        if paused and not self._folders():
+            rests = _("every folder is paused")
+        return " \u00b7 ".join(filter(None, (summary(self._health), rests)))
+
+    def _paused(self) -> list[Path]:
+        return [one.path for one in self._settings().sources if one.paused]
 
     def _watches(self, watched: int) -> str:
         """How many folders are watched, and how many are not, as an operator wants it."""
-        paused = sum(one.paused for one in self._settings().sources)
+        paused = len(self._paused())
         told = []
         if watched and self.complete:
             told.append(counted("watching {n} folder", "watching {n} folders", watched))
@@ -166,29 +180,32 @@ class Overview(QObject):
             place = visible_line(str(Path(default_source())))
             told = _("No folder is watched. Agents leave calls in {place}.").format(place=place)
             return told, ("add", "demo", "copy")
+        watch = ("watch",) if self._paused() else ()
         if not self.complete or not self._folders():
-            return self._not_known(), ()
+            return self._not_known(), () if self._folders() else watch
         if scope.section is not Section.WAITING:
             return _("Nothing under \u201c{section}\u201d.").format(
                 section=TITLES[scope.section]
             ), ()
+        told, buttons = self._why_nothing_waits(anything=any(counts.values()))
+        return told, watch or buttons
+
+    def _why_nothing_waits(self, *, anything: bool) -> tuple[str, tuple[str, ...]]:
+        """Say it of all folders; ANYTHING: there are rows of other kinds."""
         wrong = sentences(self._health)
         if wrong:
             # Whether nothing waits there is not known.
             return "\n".join(wrong[:3]), ()
-        anything = any(counts.values())
-        begins = self._demo and not anything
-        told = DEMO_BEGINS if begins else words.nothing_waits(self._living(), self._folders())
+        if self._demo and not anything:
+            return DEMO_BEGINS, ()
+        told = words.nothing_waits(self._living(), self._folders(), len(self._paused()))
         return told, () if anything or self._demo else ("add", "demo", "copy")
 
     def _not_known(self) -> str:
         """Why nobody can tell yet, or for now, whether anything waits."""
         if self._folders():
             return _("Reading the folders\u2026")
-        return _(
-            "Every folder is paused, so whether anything waits is not known. Watch one again in"
-            " Settings, Folders."
-        )
+        return _("Every folder is paused, so whether anything waits is not known.")
 
     def _living(self) -> int:
         sections = [section for section in Section if section is not Section.HISTORY]

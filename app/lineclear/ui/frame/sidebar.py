@@ -196,6 +196,7 @@ class Sidebar(QWidget):
 
     Signals:
         section_chosen(Section), source_chosen(Path | None), add_folder().
+        resting_chosen(Path): a folder that is paused was clicked.
         may_have_run(int): so many calls are counted as such.
     """
 
@@ -203,6 +204,7 @@ class Sidebar(QWidget):
     may_have_run = Signal(int)
     source_chosen = Signal(object)
     add_folder = Signal()
+    resting_chosen = Signal(object)
 
     def __init__(self, look: theme.Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -404,6 +406,7 @@ class Sidebar(QWidget):
         if path in self._paused:
             # Nothing of it is listed.
             self.choose_source(self._chosen_source)
+            self.resting_chosen.emit(path)
             return
         self._chosen_source = None if path == self._chosen_source else path
         if self._chosen_source is None:

@@ -30,6 +30,7 @@ class Tray(QObject):
         super().__init__(parent)
         self._look = look
         self._waiting = -1
+        self._unwatched = ""
         self.icon: QSystemTrayIcon | None = None
         self._menu = QMenu()
         self._menu.setObjectName("trayMenu")
@@ -64,10 +65,10 @@ class Tray(QObject):
             self.icon.hide()
             self.icon = None
 
-    def show_count(self, waiting: int) -> None:
-        """Show how many calls wait."""
-        if waiting != self._waiting:
-            self._waiting = waiting
+    def show_count(self, waiting: int, unwatched: str = "") -> None:
+        """Show how many calls wait; UNWATCHED: of which folders that cannot be told."""
+        if (waiting, unwatched) != (self._waiting, self._unwatched):
+            self._waiting, self._unwatched = waiting, unwatched
             self._redraw()
 
     def _redraw(self) -> None:
@@ -77,7 +78,8 @@ class Tray(QObject):
         panel = panel_of(self._desktop.colorScheme())
         self.icon.setIcon(icon_with_count(number, panel, high=self._look.tokens.high))
         says = counted("{n} call", "{n} calls", number)
-        self.icon.setToolTip(_("Lineclear: {says} waiting").format(says=says))
+        told = _("Lineclear: {says} waiting").format(says=says)
+        self.icon.setToolTip(" \u00b7 ".join(filter(None, (told, self._unwatched))))
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in (

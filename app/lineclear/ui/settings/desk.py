@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QMenu, QWidget
 
 from lineclear.core.checkpoints.text import visible_line
@@ -21,6 +22,7 @@ from lineclear.ui.deciding.flow import DecisionFlow
 from lineclear.ui.desktop.attention import Attention
 from lineclear.ui.frame.bars import Strip, TopBar
 from lineclear.ui.frame.colleagues import Colleagues
+from lineclear.ui.frame.empty_state import EmptyState
 from lineclear.ui.frame.first_steps import FirstSteps
 from lineclear.ui.frame.sidebar import Sidebar
 from lineclear.ui.queue.queue_model import QueueModel
@@ -28,7 +30,7 @@ from lineclear.ui.queue.sections import OPEN_SECTIONS
 from lineclear.ui.queue.table_view import QueueView
 from lineclear.ui.reading.pane import ReadingPane
 from lineclear.ui.settings.commands import CommandsPage
-from lineclear.ui.settings.folders import FoldersPage, paused
+from lineclear.ui.settings.folders import FoldersPage, all_watched, paused
 from lineclear.ui.settings.following import Following, Mark
 from lineclear.ui.settings.form import Edit
 from lineclear.ui.settings.general import GeneralPage
@@ -103,6 +105,11 @@ class SettingsDesk(QObject):
         sidebar.sources.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         sidebar.sources.customContextMenuRequested.connect(self._open_menu)
         self._apply(self._bridge.settings)
+
+    def watch_again_from(self, empty: EmptyState, sidebar: Sidebar) -> None:
+        """Let what is paused be watched again where it is told that it is."""
+        sidebar.resting_chosen.connect(lambda path: self.folder_menu(path).popup(QCursor.pos()))
+        empty.wanted.connect(lambda name: self.change(all_watched()) if name == "watch" else None)
 
     def propose_beside(self, flow: DecisionFlow, pane: ReadingPane) -> None:
         """Say beside a call that its run proposes a command."""

@@ -246,6 +246,16 @@ def paused(path: Path, *, on: bool) -> Edit:
     return _changed(path, {"paused": on})
 
 
+def all_watched() -> Edit:
+    """Give an edit that looks again into all that is paused."""
+
+    def edit(now: Settings) -> Settings:
+        sources = tuple(one.model_copy(update={"paused": False}) for one in now.sources)
+        return now if sources == now.sources else now.model_copy(update={"sources": sources})
+
+    return edit
+
+
 def removed(path: Path) -> Edit:
     """Give an edit that takes a folder off the list."""
 
