@@ -223,7 +223,7 @@ def _code_of_started(store: Store, aid: str) -> str:
     start = records.start
     if records.outcome is not None or not isinstance(start, Start):
         return "started"
-    lives = starter_of(store.path, start.owner, native=False) is not Process.DEAD
+    lives = starter_of(store, start) is not Process.DEAD
     return "alive" if lives else "started"
 
 

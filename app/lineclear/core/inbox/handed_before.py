@@ -23,7 +23,7 @@ from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.records import Owner, Revoked
+from lineclear.core.ledger.records import Revoked, Start
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.worker import starter_of
 
@@ -67,7 +67,7 @@ class HandedOver:
         if self._runs is None:
             unended = self._by_name(_not_ended_well)
             self._runs = {
-                run: {aid: one.codes for aid, one in of.items() if not self._goes_on(one.owner)}
+                run: {aid: one.codes for aid, one in of.items() if not self._goes_on(one.start)}
                 for run, of in unended.items()
             }
         return self._runs
@@ -83,11 +83,9 @@ class HandedOver:
                 found.setdefault(said[0], {})[aid] = said[1]
         return found
 
-    def _goes_on(self, owner: Owner | None) -> bool:
+    def _goes_on(self, start: Start | None) -> bool:
         """Tell whether what has no outcome yet lives, or may: then nothing of it has failed."""
-        return owner is not None and (
-            starter_of(self._store.path, owner, native=False) is not Process.DEAD
-        )
+        return start is not None and starter_of(self._store, start) is not Process.DEAD
 
     def _stamped(self) -> Iterator[tuple[str, tuple[Stamp, ...]]]:
         ledger = self._store.path / APPROVALS
@@ -149,8 +147,8 @@ class _Unended:
 
     codes: frozenset[str]
     """The warnings for going on with the run, if it failed."""
-    owner: Owner | None
-    """Who started it, where no outcome stands; None where one does, or nobody can tell."""
+    start: Start | None
+    """What started it, where no outcome stands; None where one does, or nobody can tell."""
 
 
 @lru_cache(maxsize=1 << 14)
@@ -180,8 +178,7 @@ def _not_ended_well(
             return None
         of_call = start is None or start.decision.get("aid") == aid
         codes = (RESUME_FAILED, HANDED_OVER) if of_call else (RESUME_FAILED,)
-        owner = start.owner if start is not None and well is None else None
-        return key, _Unended(frozenset(codes), owner)
+        return key, _Unended(frozenset(codes), start if well is None else None)
 
 
 def _ended_well(store: Store, aid: str) -> bool | None:

@@ -46,7 +46,7 @@ def observed(
         if store.native:
             starter = Starter(starter_process(owner, look.lock), owner)
         else:
-            starter = who_started(store.path, owner, native=False)
+            starter = who_started(store, records.start)
         if starter.process is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(*call_id)

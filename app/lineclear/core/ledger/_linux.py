@@ -116,7 +116,10 @@ def release(fd: int) -> None:
 
 
 def is_held(fd: int) -> bool:
-    """Tell whether any other open file holds the lock, without taking it; FD may be read-only."""
+    """Tell whether any other open file holds the lock, without taking it; FD may be read-only.
+
+    Whoever may read the file can lock it for reading: that holds nothing.
+    """
     return _is_locked(fd, _HELD_BYTE)
 
 
@@ -136,7 +139,8 @@ def _set_lock(fd: int, byte: int, kind: int) -> bool:
 
 
 def _is_locked(fd: int, byte: int) -> bool:
-    asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0)
+    # What stands against a lock for reading is a lock for writing, which takes the right to write.
+    asked = _FLOCK.pack(fcntl.F_RDLCK, os.SEEK_SET, byte, 1, 0)
     answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, asked)
     return bool(_FLOCK.unpack(answer)[0] != fcntl.F_UNLCK)
 

@@ -443,7 +443,7 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
         raise Refusal(
             worded("{tool} was taken back, not started.", tool=tool_of(shown)), code="not_uncertain"
         )
-    starter = who_started(store.path, start.owner, native=store.native)
+    starter = who_started(store, start)
     if _outcome_stands(store, shown):
         raise _already_ended(store, shown)
     if starter.process is not Process.DEAD:

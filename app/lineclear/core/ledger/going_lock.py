@@ -26,7 +26,7 @@ from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
-from lineclear.core.ledger.turn import name_of_run, no_lock, said, shelf_of, turn
+from lineclear.core.ledger.turn import is_of_run, name_of_run, no_lock, said, shelf_of, turn
 from lineclear.core.places import path_text, state
 from lineclear.core.sentences import worded
 
@@ -43,14 +43,14 @@ def refuse_going_on(name: str) -> None:
     _refuse_by_locks(name)
     pid = machine_name.holder(_on_machine(name))
     if pid is not None:
-        raise _goes_on(f"process {pid}")
+        raise _goes_on(name, worded("process {pid}", pid=pid))
 
 
 def _refuse_by_locks(name: str) -> None:
     started, taken_up = lock.look(_folder(name)), lock.look(_folder(_AGENT + name))
     others = started if started.held and not _is_ours(started) else taken_up
     if others.held:
-        raise Refusal(worded("Its run goes on already: {who}.", who=_who(others)), code="alive")
+        raise _goes_on(name, _who(others))
 
 
 @contextmanager
@@ -91,7 +91,9 @@ def _enter_both(held: ExitStack, name: str, store: Path) -> None:
     try:
         held.enter_context(machine_name.hold(_on_machine(name)))
     except StoreHeld as why:
-        raise _goes_on(why.holder) from why
+        # The lock at home tells where, too.
+        _refuse_by_locks(name)
+        raise _goes_on(name, why.holder) from why
     except LineclearError as why:
         nowhere = why
     try:
@@ -107,8 +109,18 @@ def _enter_both(held: ExitStack, name: str, store: Path) -> None:
         _log.warning("A copy of this run may be resumed while it goes on here. %s %s", why, nowhere)
 
 
-def _goes_on(who: str) -> Refusal:
-    return Refusal(worded("Its run goes on already, in {holder}.", holder=who), code="alive")
+def _goes_on(name: str, who: str) -> Refusal:
+    if not is_of_run(name):
+        return Refusal(worded("It goes on already: {who}.", who=who), code="alive")
+    # The id is all that is known of both: hosts that choose one may give it to several runs.
+    return Refusal(
+        worded(
+            "A run of the same id goes on already: {who}. If it is no copy of this one, give each"
+            " run an id of its own.",
+            who=who,
+        ),
+        code="alive",
+    )
 
 
 def _on_machine(name: str) -> str:
@@ -121,7 +133,7 @@ def _holding(name: str, folder: Path, store: Path) -> Iterator[AgentLock]:
     try:
         held = AgentLock.acquire(folder, argv=(path_text(store),))
     except StoreHeld as why:
-        raise _goes_on(why.holder) from why
+        raise _goes_on(name, why.holder) from why
     except StoreRefused as why:
         raise no_lock(why) from why
     try:

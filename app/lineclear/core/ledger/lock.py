@@ -26,7 +26,7 @@ from pydantic import Field
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, oserrors
 from lineclear.core.ledger._platform import folders, system
-from lineclear.core.ledger.folders import SHARED_FILE, make_folders, sync_path
+from lineclear.core.ledger.folders import SHARED_FILE, make_folders, refuse_others, sync_path
 from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import JsonArray, Owner
@@ -38,7 +38,7 @@ _LOOKS = 8
 _MAX_BYTES = 16 << 10
 _MAX_ARGUMENTS = 64
 _MAX_ARGV_CHARACTERS = 2_000
-_NO_LOCK = LockState(held=None, owner=None)
+NO_LOCK = LockState(held=None, owner=None)
 _SHARED_FOLDER = stat.S_ISGID | stat.S_IWGRP
 _SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _SAFE |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -79,23 +79,25 @@ class AgentLock:
         In a folder shared with operators (set-group-id) they may read who holds the lock.
 
         Raises StoreHeld, naming the holder and the cure, and StoreRefused: `symlink`,
-        `not_regular`, `owner`, `hard_linked`, `writable_by_others` (an agent.lock that another
-        program may have planted), `no_locks`, `lock_failed`. ARGV is what operators are shown as
-        the agent's command, by default this process's.
+        `not_regular`, `owner`, `hard_linked`, `writable_by_others` (an agent.lock, or a folder,
+        that another program may have planted), `no_locks`, `lock_failed`. ARGV is what operators
+        are shown as the agent's command, by default this process's.
         """
         try:
             make_folders(folder, group=group)
+            around = folder.stat()
+            refuse_others(around, folder)
             fd = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
         except OSError as why:
-            raise _refused(folder, why) from why
+            raise refused(folder, why) from why
         try:
             _check_planted(folder, fd)
-            if folder.stat().st_mode & _SHARED_FOLDER == _SHARED_FOLDER:
+            if group is not None or around.st_mode & _SHARED_FOLDER == _SHARED_FOLDER:
                 folders.set_mode(fd, SHARED_FILE)
             _hold(folder, fd, sys.orig_argv if argv is None else argv)
         except OSError as why:
             _close(fd)
-            raise _refused(folder, why) from why
+            raise refused(folder, why) from why
         except BaseException:
             _close(fd)
             raise
@@ -152,7 +154,7 @@ def look(folder: Path, *, dir_fd: int | None = None) -> LockState:
         name = folder / LOCK if dir_fd is None else LOCK
         fd = os.open(name, os.O_RDONLY | _SAFE, dir_fd=dir_fd)
     except FileNotFoundError:
-        return _NO_LOCK
+        return NO_LOCK
     except OSError as why:
         note = (
             worded("agent.lock is a symbolic link")
@@ -178,9 +180,21 @@ def look(folder: Path, *, dir_fd: int | None = None) -> LockState:
 def look_for(store: Path) -> LockState:
     """Look at the lock of a store's agent: its own, or for a lane that of its run folder."""
     seen = look(store)
-    if seen == _NO_LOCK and LANE_NAME.fullmatch(store.name):
-        return look(store.parent)
+    if seen.held is None and is_lane_of(store, store.parent):
+        # What another user put into the lane says nothing of its agent.
+        above = look(store.parent)
+        return seen if above == NO_LOCK else above
     return seen
+
+
+def is_lane_of(store: Path, run_folder: Path) -> bool:
+    """Tell whether a store may be a lane of the folder around it: by its name, and one owner."""
+    if not LANE_NAME.fullmatch(store.name):
+        return False
+    try:
+        return store.lstat().st_uid == run_folder.lstat().st_uid
+    except OSError:
+        return False
 
 
 # --- Taking it ---------------------------------------------------------------------------------
@@ -220,6 +234,8 @@ def _settle(folder: Path, fd: int) -> float:
     deadline = time.monotonic() + _PATIENCE_S
     while not system.try_settle(fd):
         if time.monotonic() > deadline:
+            if system.is_settled(fd):
+                raise _only_read(folder)
             raise StoreHeld(
                 worded(
                     "{folder} is just being taken by another process; try again, or use"
@@ -235,7 +251,10 @@ def _hold(folder: Path, fd: int, argv: Iterable[str]) -> None:
     deadline = _settle(folder, fd)
     try:
         while not system.try_hold(fd):
-            if not system.LOOKING_LOCKS or time.monotonic() > deadline:
+            held = system.LOOKING_LOCKS or system.is_held(fd)
+            if time.monotonic() > deadline:
+                raise _held(folder, fd) if held else _only_read(folder)
+            if held and not system.LOOKING_LOCKS:
                 raise _held(folder, fd)
             time.sleep(_PAUSE_S)
         _write_holder(folder, fd, liveness.current_owner(), argv)
@@ -269,6 +288,20 @@ def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def _only_read(folder: Path) -> StoreHeld:
+    who = worded("a program that only reads it")
+    return StoreHeld(
+        worded(
+            "{path} is locked by {who}, which keeps everybody from taking {folder}: no agent holds"
+            " it. Find that program (lslocks) and end it, or move the file away.",
+            path=str(folder / LOCK),
+            who=who,
+            folder=str(folder),
+        ),
+        holder=who,
+    )
+
+
 def _held(folder: Path, fd: int) -> StoreHeld:
     holder = _parse(_read(fd))
     if holder is None:
@@ -292,7 +325,8 @@ def _held(folder: Path, fd: int) -> StoreHeld:
     )
 
 
-def _refused(folder: Path, why: OSError) -> StoreRefused:
+def refused(folder: Path, why: OSError) -> StoreRefused:
+    """Say why the lock of FOLDER, or the folder itself, could not be made."""
     if why.errno == errno.ELOOP:
         return StoreRefused(
             worded(

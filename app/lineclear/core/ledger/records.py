@@ -266,6 +266,8 @@ class Start(Record):
     decision: dict[str, Any]
     """The whole decision, as parsed; of a run that left nothing to approve, the launch record by
     which an operator had it resumed."""
+    worker_lock: bool = False
+    """Whether a worker started it under its lock: without that nobody knows whether it lives."""
 
 
 class Revocation(Record):

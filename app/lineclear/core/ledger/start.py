@@ -126,7 +126,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
         settle_revoked(store, shown, start)
         records = store.known_records(seq, aid)
         return Observed(records, records.outcome)
-    process = starter_of(store.path, start.owner, native=store.native)
+    process = starter_of(store, start)
     # Looked at after the process: it may have ended in good order meanwhile.
     store.sync()
     outcome = _outcome(store, shown)
@@ -169,6 +169,7 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
             at=read_now().wall,
             # As parsed, not as modelled: the numbers keep their text.
             decision=jsontext.parse(verified.decision_raw),
+            **_under_lock(store),
         ).encode()
     try:
         return store.commit("start", shown.seq, shown.aid, data) is Commit.WON
@@ -188,8 +189,13 @@ def begin_resumed(store: Store, shown: Shown, word: Launch | Decision) -> bool:
         owner=liveness.current_owner(),
         at=read_now().wall,
         decision=word.model_dump(mode="python", exclude_unset=True),
+        **_under_lock(store),
     )
     return store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
+
+
+def _under_lock(store: Store) -> dict[str, bool]:
+    return {"worker_lock": True} if store.worker_lock else {}
 
 
 def _still_holds(store: Store, shown: Shown, verified: Verified) -> bool:

@@ -87,7 +87,7 @@ def observe(
     records = store.records(seq, aid)
     starter = None
     if isinstance(records.start, Start) and records.outcome is None:
-        starter = starter_of(store.path, records.start.owner, native=store.native)
+        starter = starter_of(store, records.start)
         if starter is Process.DEAD:
             # Its last act may have been the outcome.
             records = store.records(seq, aid)

@@ -65,6 +65,7 @@ class Store:
         group: gid of the operators who share the store (FORMAT names it), None with one user.
         lane: what this process remembers of its requests, for the agent's ask.
         unconfirmed_starts: bytes of start records whose commit was not confirmed, by aid.
+        worker_lock: whether this process starts what it does under the lock of a worker.
     """
 
     path: Path
@@ -75,6 +76,7 @@ class Store:
     group: int | None
     lane: Lane
     unconfirmed_starts: dict[str, bytes]
+    worker_lock: bool
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class Store:
         self.operators = frozenset()
         self.lane = Lane()
         self.unconfirmed_starts = {}
+        self.worker_lock = False
         self._ledger_fd = _NO_FOLDER
         self._root_fd = open_folder(self.path, self.path)
         try:

@@ -158,7 +158,7 @@ def _standing(store: Store, aid: str) -> _Standing:
         return _Standing.UNSTARTED if why.code == "absent" else _Standing.OTHER
     if not isinstance(start, Start):
         return _Standing.OTHER
-    if starter_of(store.path, start.owner, native=False) is not Process.DEAD:
+    if starter_of(store, start) is not Process.DEAD:
         return _Standing.OTHER
     # A relaunch is recorded by another process than the worker that starts its command.
     owner = start.owner.model_dump(mode="python", exclude_unset=True)

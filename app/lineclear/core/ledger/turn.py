@@ -105,6 +105,11 @@ def name_of_run(run_id: str) -> str:
     return f"{_RUN}\n{spelled(run_id)}"
 
 
+def is_of_run(name: str) -> bool:
+    """Tell whether a name is that of a run by its id."""
+    return name.startswith(f"{_RUN}\n")
+
+
 def said(name: str) -> str:
     """Give the name of a run as a person is told it."""
     kind, _, run = name.partition("\n")

@@ -12,19 +12,27 @@ import hashlib
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused
+from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, lock
-from lineclear.core.ledger.folders import close_folder, open_folder, remove_own
+from lineclear.core.ledger.folders import (
+    SHOWN_MODE,
+    close_folder,
+    make_folder,
+    open_folder,
+    refuse_others,
+    remove_own,
+    status_of,
+)
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
-from lineclear.core.ledger.liveness import Process
+from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.patience import Patience
-from lineclear.core.ledger.records import Owner
+from lineclear.core.ledger.records import Owner, Start
 from lineclear.core.ledger.store import Store
 from lineclear.core.sentences import worded
 
@@ -42,12 +50,23 @@ class Starter:
     """Who lives, or is dead; None where something lives that nobody can name."""
     outlived: bool = False
     """The worker that started it was killed, and what it started lives on."""
+    lost: bool = False
+    """The worker is gone, and its lock, which would tell whether what it started lives."""
 
     def told(self) -> str:
         """Say who it is: `its process 4121 on host is alive`."""
         if self.owner is None:
             return worded("its worker was killed, and what that started lives on")
         where = visible_line(self.owner.host, 40)
+        if self.lost:
+            return worded(
+                "its process {pid} on {where} is dead, and its lock below .approvals/workers,"
+                " which tells whether the command that it started lives, is gone or is another"
+                " user's; put the lock's folder back, or settle the call after a restart of that"
+                " machine",
+                pid=self.owner.pid,
+                where=where,
+            )
         if self.outlived:
             return worded(
                 "its worker was killed, but the command that it started lives on as"
@@ -63,22 +82,31 @@ class Starter:
         )
 
 
-def starter_of(store: Path, owner: Owner, *, native: bool) -> Process:
+def starter_of(store: Store, start: Start) -> Process:
     """Tell whether the process that committed a start record in a store lives.
 
     In a foreign store it is a worker, which lives as long as what it started.
     """
-    return who_started(store, owner, native=native).process
+    return who_started(store, start).process
 
 
-def who_started(store: Path, owner: Owner, *, native: bool) -> Starter:
-    """Tell as `starter_of` does, and who that is: OWNER, or what it started and left behind."""
+def who_started(store: Store, start: Start) -> Starter:
+    """Tell as `starter_of` does, and who that is, or what that started and left behind."""
+    owner = start.owner
     seen = liveness.process_of(owner)
-    if native and seen is Process.UNKNOWN:
-        seen = liveness.starter_process(owner, lock.look_for(store))
-    if native or seen is not Process.DEAD:
+    if store.native:
+        if seen is Process.UNKNOWN:
+            seen = liveness.starter_process(owner, lock.look_for(store.path))
         return Starter(seen, owner)
-    state = lock.look(_folder(store, owner))
+    if seen is not Process.DEAD:
+        return Starter(seen, owner)
+    state = _look(store, owner)
+    if state is None:
+        # Nothing outlives a boot. Else it was removed, or put somewhere else, while it was needed.
+        lost = start.worker_lock and owner.boot_id == liveness.boot_id()
+        return Starter(Process.UNKNOWN if lost else Process.DEAD, owner, lost=lost)
+    if state.held is None:
+        return Starter(Process.UNKNOWN, owner, lost=True)
     if not state.held:
         return Starter(Process.DEAD, owner)
     # It may have been killed before it named what it started, or that has ended but not its own.
@@ -106,18 +134,50 @@ def working(store: Store) -> Iterator[AgentLock | None]:
     held = None
     if store.ledger_fd is not None:
         try:
+            _make_folders(store, folder)
             held = AgentLock.acquire(folder, group=store.group)
         except StoreRefused as why:
             if why.code != "no_locks":
                 raise
+    store.worker_lock = held is not None
     try:
         yield held
     finally:
+        store.worker_lock = False
         if held is not None:
             held.close()
             # Nobody asks for it any more; one that stays is free.
             with contextlib.suppress(OSError, LineclearError):
-                _remove(store, folder)
+                if not _is_open(store):
+                    _remove(store, folder)
+
+
+def _make_folders(store: Store, folder: Path) -> None:
+    """Make the folders of a lock, which nobody else may rename; raises as `AgentLock.acquire`."""
+    path = store.path / APPROVALS
+    with ExitStack() as opened:
+        fd = store.ledger_fd
+        for name in (WORKERS, folder.name):
+            path /= name
+            try:
+                make_folder(name, dir_fd=fd, group=store.group, mode=SHOWN_MODE)
+            except OSError as why:
+                raise lock.refused(path, why) from why
+            fd = open_folder(name, path, dir_fd=fd)
+            opened.callback(close_folder, fd)
+            refuse_others(status_of(fd, path), path)
+
+
+def _is_open(store: Store) -> bool:
+    """Tell whether this process started what has no outcome: then its lock is asked for."""
+    named = [name for _, name in store.names() if name.seq is None]
+    ended = {name.aid for name in named if name.kind == "outcome"}
+    for name in named:
+        if name.kind == "start" and name.aid is not None and name.aid not in ended:
+            start = store.reader.start(None, name.aid)
+            if isinstance(start, Start) and start.owner == liveness.current_owner():
+                return True
+    return False
 
 
 def _remove(store: Store, folder: Path) -> None:
@@ -166,6 +226,32 @@ def _take_turn(store: Store) -> AgentLock | None:
                     raise
                 return None
             time.sleep(_PAUSE_S)
+
+
+def _look(store: Store, owner: Owner) -> LockState | None:
+    """Look at the lock of a worker of the store's owner; None: it is not there.
+
+    What others could have put there, or away, tells nothing.
+    """
+    if store.ledger_fd is None:
+        return None
+    path = store.path / APPROVALS
+    with ExitStack() as opened:
+        fd = store.ledger_fd
+        for name in (WORKERS, _folder(store.path, owner).name):
+            path /= name
+            try:
+                fd = open_folder(name, path, dir_fd=fd)
+                opened.callback(close_folder, fd)
+                uid = status_of(fd, path).st_uid
+            except Unreadable as why:
+                if why.code == "absent":
+                    return None
+                return LockState(held=None, owner=None, note=why.sentence)
+            if uid not in (store.owner_uid, 0):
+                return LockState(held=None, owner=None)
+        state = lock.look(path, dir_fd=fd)
+    return None if state == lock.NO_LOCK else state
 
 
 def _folder(store: Path, owner: Owner) -> Path:
