@@ -16,6 +16,7 @@ from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.answered import answered
 from lineclear.core.inbox.beside import beside_others, closed_last
 from lineclear.core.inbox.deaths import Death
+from lineclear.core.inbox.dismantling import rows_of
 from lineclear.core.inbox.ended_calls import EndedCalls, finished, of_today, same_day
 from lineclear.core.inbox.gone_calls import gone_call
 from lineclear.core.inbox.handed_before import HandedOver
@@ -330,7 +331,7 @@ class StoreReader:
     # --- Foreign stores ------------------------------------------------------------------------
 
     def _foreign_rows(self, store: Store, read: StoreRead, look: Look) -> Iterator[Row]:
-        every = [call.row for call in self._foreign_calls(store, look, read)]
+        every = rows_of(self._foreign_calls(store, look, read))
         read.answered = _answers(every)
         read.resumed = tuple(found for row in every if (found := resumed(row)) is not None)
         closed = [row for row in every if row.closed]
