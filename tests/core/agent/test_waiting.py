@@ -88,3 +88,18 @@ def test_a_notice_quotes_the_folder_and_escapes_the_tool(tmp_path):
     assert f"lineclear approve 3f2a19c4 --source '{source}'" in text
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_a_notice_says_where_a_folder_behind_a_link_really_is(tmp_path):
+    source, real = tmp_path / "agents", tmp_path / "big" / "bot"
+    source.mkdir()
+    real.mkdir(parents=True)
+    (source / "bot").symlink_to(real)
+    text = notice("bot", "pay", "3f2a19c4" + "0" * 24, source, source / "bot")
+    assert f"Its folder {source / 'bot'} is a link to {real}" in text
+    assert f"lineclear config add-source {real}" in text
+    assert f"lineclear approve 3f2a19c4 --source {real}" in text
+    (tmp_path / "again").symlink_to(source)
+    (source / "real").mkdir()
+    plain = notice("bot", "pay", "3f2a19c4" + "0" * 24, tmp_path / "again", source / "real")
+    assert "is a link" not in plain

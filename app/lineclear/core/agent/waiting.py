@@ -35,6 +35,7 @@ class WaitingRoom:
         self.threads = LedgerThreads()
         self.unrecorded = UnrecordedEnds()
         self._bell: Bell = open_bell(root)
+        self._root = root
         self._source = source
         self._agent = agent
 
@@ -83,11 +84,15 @@ class WaitingRoom:
         self.threads.close()
 
     def _notice(self, passage: Passage) -> None:
-        _log.warning("%s", notice(self._agent, passage.call.tool, passage.aid, self._source))
+        told = notice(self._agent, passage.call.tool, passage.aid, self._source, self._root)
+        _log.warning("%s", told)
 
 
-def notice(agent: str, tool: str, aid: str, source: Path) -> str:
-    """Say that an agent waits for a person, and how to answer."""
+def notice(agent: str, tool: str, aid: str, source: Path, folder: Path | None = None) -> str:
+    """Say that an agent waits for a person, and how to answer; FOLDER: the agent's, in SOURCE."""
+    link = None if folder is None else _link_below(source, folder)
+    if link is not None:
+        return _notice_behind(link, agent, tool, aid)
     ours = source == default_source()
     command = on_call("approve", aid[:8], folders=() if ours else (source,))
     where = f"--source {shlex.quote(str(source))}"
@@ -98,6 +103,31 @@ def notice(agent: str, tool: str, aid: str, source: Path) -> str:
         inbox = "lineclear inbox" if ours else f"lineclear inbox {where}"
         text += f" (no window watches {source}; open one with: {inbox})"
     return text
+
+
+def _link_below(source: Path, folder: Path) -> Path | None:
+    """Give the link below SOURCE by which FOLDER really stands elsewhere: no inbox follows it."""
+    try:
+        below = folder.relative_to(source)
+        if folder.resolve().is_relative_to(source.resolve()):
+            return None
+    except (ValueError, OSError):
+        return None
+    steps = (source.joinpath(*below.parts[: n + 1]) for n in range(len(below.parts)))
+    return next((step for step in steps if step.is_symlink()), None)
+
+
+def _notice_behind(link: Path, agent: str, tool: str, aid: str) -> str:
+    real = link.resolve()
+    command = on_call("approve", aid[:8], folders=(real,))
+    text = (
+        f"{agent} waits for a person: {visible_line(tool, 60)}. Its folder {link} is a link to"
+        f" {real}, and Lineclear follows no links."
+    )
+    if any(watched(one) for one in (real, *real.parents)):
+        return f"{text} A window watches it there: answer in it, or: {command}"
+    cure = f"lineclear config add-source {shlex.quote(str(real))}"
+    return f"{text} No window watches it there: have it watched with: {cure}, or answer: {command}"
 
 
 def _first(passage: Passage) -> Admitted | Settled | None:

@@ -15,6 +15,7 @@ from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
+from lineclear.core.inbox.links import Hides
 from lineclear.core.inbox.rows import Repeated, Row, Unread
 from lineclear.core.inbox.settings import Settings, launch_for
 from lineclear.core.inbox.walk import Found, Stamp, is_lane, stamp
@@ -54,7 +55,7 @@ class Place:
     """The run folder of a lane, else the store itself."""
     lock_folder: Path | None
     unsafe: str | None = None
-    linked: bool = False
+    linked: Hides = ""
     user: int | None = None
     """Whose folder it is: records of its agent count only from that uid."""
 
@@ -317,12 +318,28 @@ def absent(row: Row) -> Unreadable:
 
 
 def linked(place: Place) -> Unreadable:
-    """Give the error for a store that is only a link to one."""
-    told = worded(
-        "{store} is a link to a store elsewhere, which is never followed; add the folder that it"
-        " leads to as a source.",
-        store=path_text(place.store),
-    )
+    """Give the error for what is only a link to a store, or to where one may be."""
+    store, target = path_text(place.store), path_text(os.path.realpath(place.store))
+    if place.linked == "shown":
+        told = worded(
+            "{store} is a link to {target}, which is watched itself: its calls are shown there.",
+            store=store,
+            target=target,
+        )
+    elif place.linked == "unknown":
+        told = worded(
+            "{store} is a link to {target}, which cannot be looked through; no link is followed, so"
+            " a call that waits there is not shown. If agents use {target}, watch it itself.",
+            store=store,
+            target=target,
+        )
+    else:
+        told = worded(
+            "{store} is a link to {target}, where an agent keeps its calls; no link is followed, so"
+            " they are not shown. Watch {target} itself: add it as a source.",
+            store=store,
+            target=target,
+        )
     return Unreadable("symlink", told)
 
 

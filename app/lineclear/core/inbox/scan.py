@@ -401,6 +401,9 @@ class Scanner:
             folder, why = next(iter(state.walker.troubles.items()))
             others = len(state.walker.troubles) - 1
             return False, source_words.not_looked_into(Path(folder), why, others)
+        hidden = state.walker.links.hiding()
+        if hidden:
+            return False, source_words.hidden_behind(path, hidden)
         return True, source_words.leads(path, Path(state.walker.root))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -38,6 +40,20 @@ def not_looked_into(path: Path, why: str, others: int = 0) -> str:
         path=path_text(path),
         others=others,
         why=why,
+    )
+
+
+def hidden_behind(path: Path, links: Sequence[str]) -> str:
+    """Say that calls below a folder wait behind LINKS, at least one, which are not followed."""
+    return worded_count(
+        "In {path} {link} is a link to where an agent keeps its calls: no link is followed, so they"
+        " are not shown. Watch {target} itself.",
+        "In {path} {n} links lead to where agents keep their calls, {link} among them: no link is"
+        " followed, so they are not shown. Watch {target} itself, and the others.",
+        len(links),
+        path=path_text(path),
+        link=path_text(os.path.basename(links[0])),
+        target=path_text(os.path.realpath(links[0])),
     )
 
 

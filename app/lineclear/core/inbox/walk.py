@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 
 from lineclear.core.checkpoints.model import FileRule
 from lineclear.core.checkpoints.sniff import FORMATS
+from lineclear.core.inbox.links import Hides, Links, Rules, behind
 from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, OWN_CLAIMED, RUN_INFO
 from lineclear.core.private_groups import others_may_write
 from lineclear.core.sentences import worded
@@ -94,8 +96,8 @@ class Found:
     ledger: bool
     files: tuple[str, ...]
     """Paths of checkpoint files by the systems' own rules, relative to `path`, sorted."""
-    linked: bool = False
-    """The folder is a symbolic link, which is never followed."""
+    linked: Hides = ""
+    """The folder is a symbolic link, which is never followed: what it hides."""
     unsafe: str | None = None
     """A folder above it, inside the source, that other users can change."""
 
@@ -154,6 +156,8 @@ class Walker:
     """The last walk stopped at `MAX_FOLDERS`."""
     moved: bool = False
     """The root went away, or was swapped, during the last walk: what was not seen may exist."""
+    links: Links = field(default_factory=Links)
+    """What links below the root lead to."""
     _folders: dict[str, Folder] = field(default_factory=dict)
     _founds: dict[str, tuple[Folder, Found]] = field(default_factory=dict)
     _rules: tuple[tuple[FileRule, re.Pattern[str]], ...] = field(
@@ -174,7 +178,9 @@ class Walker:
         self.troubles.clear()
         self.overfull = self.moved = False
         before, self._folders = self._folders, {}
+        self.links.begin()
         yield from self._below(self.root, 0, None, before)
+        self.links.end()
         # Not to be found is only what was not found in a root that stayed.
         self.moved = stamp(self.root)[:2] != began
 
@@ -206,7 +212,7 @@ class Walker:
                 continue
             yield self._found(folder, unsafe)
             for name in folder.links:
-                linked = self._linked(os.path.join(path, name))
+                linked = self._linked(os.path.join(path, name), level + 1)
                 if linked is not None:
                     yield linked
             if not folder.subfolders or level >= self.depth or self._is_store_of_ours(folder):
@@ -341,23 +347,45 @@ class Walker:
                 if pattern.fullmatch(name):
                     yield os.path.join(*rule.folder, name)
 
-    def _linked(self, path: str) -> Found | None:
-        """Give a symbolic link to a store, unless what it leads to is a source of its own."""
-        target = os.path.realpath(path)
-        if target in self.elsewhere or target == self.root:
+    def _linked(self, path: str, level: int) -> Found | None:
+        """Give a symbolic link that hides a store, or may, at LEVEL below the root."""
+
+        def look(target: str) -> Hides:
+            if target in self.elsewhere or target == self.root:
+                return ""
+            return behind(
+                target, self.depth - level, Rules(self._is_store, self._is_watched, _SKIPPED)
+            )
+
+        hides = self.links.look(path, look)
+        if not hides:
             return None
-        try:
-            names = set(os.listdir(target))
-        except OSError:
-            return None
-        files = any(
-            not rule.folder and pattern.fullmatch(name)
-            for rule, pattern in self._rules
-            for name in names
-        )
-        if not files and APPROVALS not in names:
-            return None
-        return Found(path, stamp(path), ledger=False, files=(), linked=True)
+        return Found(path, stamp(path), ledger=False, files=(), linked=hides)
+
+    def _is_store(self, path: str, names: set[str]) -> bool:
+        if APPROVALS in names:
+            return True
+        for rule, pattern in self._rules:
+            if not rule.folder:
+                if any(map(pattern.fullmatch, names)):
+                    return True
+            elif rule.folder[0] in names:
+                place = os.path.join(path, *rule.folder)
+                with contextlib.suppress(OSError):
+                    if any(map(pattern.fullmatch, os.listdir(place))):
+                        return True
+        return False
+
+    def _is_watched(self, path: str) -> bool:
+        """Tell whether this source, or another, shows what stands in a folder."""
+        for other in self.elsewhere:
+            if path == other or path.startswith(other.rstrip(os.sep) + os.sep):
+                return True
+        start = self.root.rstrip(os.sep) + os.sep
+        if not path.startswith(start):
+            return path == self.root
+        parts = path[len(start) :].split(os.sep)
+        return len(parts) <= self.depth and _SKIPPED.isdisjoint(parts)
 
     def _is_store_of_ours(self, folder: Folder) -> bool:
         """A native store holds no other stores, so whatever else is in it is not looked at."""
