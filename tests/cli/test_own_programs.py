@@ -108,7 +108,7 @@ def test_a_copy_is_not_gone_on_with_beside_the_other(folder, first, second):
         wait_for(lambda: ran(folder))
         other = started(folder, "b", second)
         said = how_it_ended(folder, "b", other)
-        assert f"Its run goes on already: process {ran(folder)[0]} resumed it in " in said
+        assert f" goes on already: process {ran(folder)[0]} resumed it in " in said
         (folder / "wait").unlink()
         assert how_it_ended(folder, "a", one).endswith("charged\n")
     assert len(ran(folder)) == 1
@@ -133,7 +133,7 @@ def test_what_an_agent_starts_goes_on_with_no_copy_of_its_run(folder):
         said = ""
         while "child ended with" not in said:
             said += supervisor.stdout.readline()
-        assert f"Its run goes on already: process {supervisor.pid} resumed it in " in said
+        assert f" goes on already: process {supervisor.pid} resumed it in " in said
         assert "child ended with 1" in said
         (folder / "wait").unlink()
         assert supervisor.communicate(timeout=60)[0].endswith("charged\n")
@@ -159,7 +159,7 @@ def test_a_worker_that_was_killed_leaves_its_agent_the_only_one(folder):
     wait_for(lambda: gone(worker))
     for way in ("resume", "own program"):
         said = how_it_ended(folder, "b", started(folder, "b", way))
-        assert f"Its run goes on already: process {agent} resumed it in " in said
+        assert f"A run of the same id goes on already: process {agent} resumed it in " in said
     (folder / "wait").unlink()
     wait_for(lambda: gone(agent))
     assert ran(folder) == [str(agent)]

@@ -71,7 +71,7 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
         _, told = late.communicate()
         assert (late.returncode, "[alive]" in told) == (6, True)
         (first,) = [one for one in both if one is not late]
-        assert f"Its run goes on already: process {first.pid} resumed it in " in told
+        assert f"A run of the same id goes on already: process {first.pid} resumed it in " in told
         wait_for(lambda: ran(folder))
         assert ran(folder) == [str(first.pid)]
         (folder / "wait").unlink()

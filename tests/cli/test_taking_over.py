@@ -293,7 +293,8 @@ def test_copies_that_nobody_watches_are_not_resumed_beside_each_other(folder, th
         refused = lineclear("resume", other, *rest, cwd=folder)
         assert (refused.returncode, ran(folder)) == (6, [str(first.pid)])
         assert refused.stderr == (
-            f"lineclear: Its run goes on already: process {first.pid} resumed it in {one}."
+            f"lineclear: A run of the same id goes on already: process {first.pid} resumed it in"
+            f" {one}. If it is no copy of this one, give each run an id of its own."
             " [alive]\n"
         )
     assert first.wait() == 0
@@ -322,4 +323,4 @@ def test_nor_is_one_that_a_relaunch_goes_on_with(folder, theirs):
         wait_for(lambda: only_row("--source", one.parent)["state"] == "running")
         refused = lineclear("resume", other, "--agent", "slow:make", *WORD, cwd=folder)
         assert (refused.returncode, ran(folder)) == (6, [])
-        assert f" resumed it in {one}. [alive]" in refused.stderr
+        assert f" resumed it in {one}. " in refused.stderr

@@ -68,10 +68,10 @@ async def copied(agent, source, name):
 
 async def refused(agent, copy):
     async with agent.make(copy) as second:
-        with pytest.raises(Refusal, match="Its run goes on already") as why:
+        with pytest.raises(Refusal, match="A run of the same id goes on already") as why:
             await second.resume(run_id=RUN)
         assert why.value.code == "alive"
-        with pytest.raises(Refusal, match="Its run goes on already"):
+        with pytest.raises(Refusal, match="A run of the same id goes on already"):
             await second.invoke("go", run_id=RUN)
 
 

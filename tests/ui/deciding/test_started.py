@@ -64,7 +64,7 @@ async def test_what_its_worker_was_refused_was_not_started(inbox, source, until,
         await resume(inbox, until)
         banner = await until(lambda: inbox.findChild(object, "failed"), "why")
         assert banner.accessibleName() == (
-            f"Its run goes on already: process {other.pid} resumed it in {tmp_path / 'elsewhere'}."
+            f"It goes on already: process {other.pid} resumed it in {tmp_path / 'elsewhere'}."
         )
         assert says(inbox, "sentence") != "Starting\u2026"
         assert heard == []

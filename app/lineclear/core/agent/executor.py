@@ -127,6 +127,9 @@ class AgentExecutor:
         and gives its answer again where that is still kept (a FileCheckpointHandler keeps it).
         One that a FileResumeStore knows to have ended, of which no answer is kept, is refused: none
         of its calls is made a second time. It knows of the 64 that ended or went on there last.
+        While this user goes on with a run of the same id in another folder, one that was begun
+        before is refused (Refusal: `alive`, `being_started`), as it may be a copy: give runs that
+        are none of each other's copies different ids.
         What cannot be read of a checkpoint is logged, and the run begins afresh, or goes on from
         the other one; a call that the ledger shows to have come up is not made again.
 
