@@ -115,7 +115,7 @@ def look_at_source(source: SourceSetting) -> Iterator[Finding]:
         yield Finding("source", Level.NOTE, f"{name} is a link, now to {leads}.", name)
     yield from _look_at_file_system(source)
     yield _look_at_links(source.path)
-    if not presence.watched(source.path):
+    if not presence.watched(source.path, ours=True):
         yield Finding("source", Level.NOTE, f"No window watches {name} now.", name)
 
 

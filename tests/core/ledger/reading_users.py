@@ -18,11 +18,12 @@ from tests.core.ledger.two_users import OPERATOR, OPERATORS, STRANGER, as_user
 
 BOB = OPERATOR + 10
 CALL = "3f" * 16
+LISTED = frozenset({OPERATOR, BOB})
 _CHILDREN: list[int] = []
 
 
 def seen(source: Path) -> list[Any]:
-    return [[one.uid, one.name, one.call] for one in presence.readers(source)]
+    return [[one.uid, one.name, one.call] for one in presence.readers(source, operators=LISTED)]
 
 
 def while_bob_reads(source: Path, look: Callable[[], Any]) -> Any:

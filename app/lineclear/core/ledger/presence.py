@@ -1,7 +1,8 @@
 """Who watches a source, and what they are reading: advice for agents and colleagues, no more.
 
 Each inbox holds the lock of one folder below `.watched`; while somebody has a call before them,
-`reading.json` in it names the call: {v, name, call}. Whose it is, is the owner of the folder.
+`reading.json` in it names the call: {v, name, call}. Whose it is, is the owner of the folder. Only
+those count who may decide there, and of theirs only folders whose lock is held.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import contextlib
 import errno
 import os
 import re
+import time
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,6 +23,7 @@ from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.folders import (
+    SHOWN_MODE,
     close_folder,
     make_folder,
     mode_of_files,
@@ -29,8 +33,10 @@ from lineclear.core.ledger.folders import (
 )
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import current_owner
-from lineclear.core.ledger.lock import AgentLock, look
+from lineclear.core.ledger.lock import NO_LOCK, AgentLock, look
 from lineclear.core.ledger.records import Record, new_nonce
+from lineclear.core.ledger.sharing import members
+from lineclear.core.private_groups import others_may_write
 
 FOLDER = ".watched"
 """Beside the run folders; each watcher holds the lock of one folder in it."""
@@ -43,7 +49,11 @@ NAME_MOST = 200
 """Characters of the name that an operator goes by."""
 _MAX_BYTES = 4 << 10
 _MOST = 64
-"""Colleagues of one source that are looked at."""
+"""Windows of one user at one source that count."""
+_LOOKED_AT = 1_024
+"""Folders of one user that are looked at: most are left by windows that were killed."""
+_NEVER_LOCKED_S = 60.0
+"""After which a folder that has no lock was left by a kill before it had one."""
 
 
 class Reading(Record):
@@ -64,6 +74,8 @@ class Reader:
     name: str
     """Untrusted text."""
     call: str
+    shared: bool = False
+    """Several users meet there, so whoever owns the call's store is no operator of it."""
 
 
 class Presence:
@@ -132,7 +144,7 @@ def _take_place(path: Path, shelf: int, group: int | None) -> Presence:
     name = new_nonce()
     with contextlib.ExitStack() as undone:
         undone.callback(close_folder, shelf)
-        make_folder(name, dir_fd=shelf, group=group)
+        make_folder(name, dir_fd=shelf, group=group, mode=SHOWN_MODE)
         folder = open_folder(name, path / name, dir_fd=shelf)
         undone.callback(close_folder, folder)
         lock = AgentLock.acquire(path / name, group=group)
@@ -151,46 +163,85 @@ def _tidy(path: Path, shelf: int) -> None:
         with contextlib.suppress(OSError, LineclearError):
             folder = open_folder(name, path / name, dir_fd=shelf)
             try:
-                free = look(path / name, dir_fd=folder).held is False
+                status = os.fstat(folder)
+                seen = look(path / name, dir_fd=folder)
+                free = seen.held is False or (
+                    seen == NO_LOCK and time.time() - status.st_mtime > _NEVER_LOCKED_S
+                )
             finally:
                 close_folder(folder)
             if free:
                 remove_own(name, dir_fd=shelf, files=_OURS)
 
 
-def watched(source: Path) -> bool:
-    """Tell whether any inbox watches SOURCE; what cannot be told counts as watched."""
+def watched(source: Path, *, ours: bool = False) -> bool:
+    """Tell whether any inbox watches SOURCE that may answer; what cannot be told counts as watched.
+
+    Where several users share it, an agent asks, whose own user may not answer: OURS counts too
+    where an operator asks.
+    """
     try:
-        folders = _folders(source)
+        listed, shared = _listed(source)
+        uids = listed if ours or not shared else listed - {system.user_id()}
+        states = [look(folder) for folder in _folders(source, uids)]
     except FileNotFoundError:
         return False
     except OSError:
         return True
-    return any(look(folder).held is not False for folder in folders)
+    return any(state.held is not False and state != NO_LOCK for state in states)
 
 
-def readers(source: Path) -> tuple[Reader, ...]:
-    """Give what others, in other processes, read of SOURCE now."""
+def readers(source: Path, *, operators: frozenset[int] | None = None) -> tuple[Reader, ...]:
+    """Give what others, in other processes, read of SOURCE now.
+
+    OPERATORS are the uids that count, by default those who may decide there.
+    """
     found: list[Reader] = []
     here = current_owner()
     try:
-        folders = _folders(source)[:_MOST]
+        listed, shared = _listed(source)
+        folders = _folders(source, listed if operators is None else operators)
     except OSError:
         return ()
+    counted: Counter[int] = Counter()
     for folder in folders:
         with contextlib.suppress(OSError, Unreadable):
             uid = folder.lstat().st_uid
-            read = read_file(str(folder / READING), owners=frozenset({uid}), max_bytes=_MAX_BYTES)
             seen = look(folder)
-            if seen.held and seen.owner != here:
+            if not seen.held or seen.owner == here or counted[uid] == _MOST:
+                continue
+            counted[uid] += 1
+            read = read_file(str(folder / READING), owners=frozenset({uid}), max_bytes=_MAX_BYTES)
+            # It may have changed hands since.
+            if look(folder) == seen:
                 said = Reading.decode(read.raw, str(folder / READING))
-                found.append(Reader(uid, said.name, said.call))
+                found.append(Reader(uid, said.name, said.call, shared))
     return tuple(found)
 
 
-def _folders(source: Path) -> list[Path]:
-    """List the folders of those who watch SOURCE, links left out; raises OSError."""
+def _listed(source: Path) -> tuple[frozenset[int], bool]:
+    """Give who may decide in a source, and whether several users share it; raises OSError."""
+    status = source.stat()
+    group = shared_with(status)
+    if group is None or not others_may_write(status):
+        return frozenset({status.st_uid, 0, system.user_id()}), False
+    return members(group) | {0}, True
+
+
+def _folders(source: Path, uids: frozenset[int]) -> list[Path]:
+    """List the folders of those of UIDS who watch SOURCE, links left out; raises OSError."""
     shelf = source / FOLDER
     if shelf.is_symlink():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(shelf))
-    return [one for one in sorted(shelf.iterdir()) if not one.is_symlink()]
+    found: list[Path] = []
+    looked_at: Counter[int] = Counter()
+    with os.scandir(shelf) as entries:
+        for entry in entries:
+            if not _NAME.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
+                continue
+            with contextlib.suppress(FileNotFoundError):
+                uid = entry.stat(follow_symlinks=False).st_uid
+                if uid in uids and looked_at[uid] < _LOOKED_AT:
+                    looked_at[uid] += 1
+                    found.append(Path(entry.path))
+    return sorted(found)

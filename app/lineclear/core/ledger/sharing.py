@@ -94,6 +94,16 @@ def group_name(gid: int) -> str:
     return str(gid)
 
 
+def is_name_of_another(name: str, uid: int) -> bool:
+    """Tell whether the system knows another user than UID by a name."""
+    if sys.platform == "win32":
+        return False
+    try:
+        return pwd.getpwnam(name).pw_uid != uid
+    except (KeyError, ValueError):
+        return False
+
+
 def _is_in(gid: int) -> bool:
     if sys.platform == "win32":
         return False

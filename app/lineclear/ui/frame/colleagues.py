@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.presence import NAME_MOST, Reader
+from lineclear.core.ledger.sharing import is_name_of_another
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.bridge import Bridge
@@ -42,6 +45,7 @@ class Colleagues(QObject):
         super().__init__(parent)
         self._bridge = bridge
         self._tasks = tasks
+        self._row: Callable[[str], Row | None] = lambda _id: None
         self._readers: dict[str, tuple[Reader, ...]] = {}
         self._told = ""
         self._looking = False
@@ -51,7 +55,7 @@ class Colleagues(QObject):
 
     def serve(self, queue: QueueModel) -> None:
         """Mark in the queue what others read, and let it be skipped."""
-        queue.skipped, queue.reader = self.read_by_others, self.mark
+        queue.skipped, queue.reader, self._row = self.read_by_others, self.mark, queue.row
         self.changed.connect(queue.readers_changed)
 
     def tell(self, row: Row | None) -> None:
@@ -82,13 +86,19 @@ class Colleagues(QObject):
 
     async def _look(self) -> None:
         try:
-            found = await self._bridge.readers()
+            told = await self._bridge.readers()
         finally:
             self._looking = False
+        found = {call: seen for call in told if (seen := self._operators(call, told[call]))}
         before, self._readers = self._readers, found
         other = [call for call in {**before, **found} if before.get(call) != found.get(call)]
         if other:
             self.changed.emit(other)
+
+    def _operators(self, call: str, seen: tuple[Reader, ...]) -> tuple[Reader, ...]:
+        """Leave the user of the call's own agent out: where others decide, it is none of them."""
+        row = self._row(call)
+        return tuple(one for one in seen if row is None or not one.shared or one.uid != row.user)
 
     def read_by_others(self, row_id: str) -> bool:
         """Whether a colleague has this call before them."""
@@ -118,7 +128,9 @@ class Colleagues(QObject):
         others = [one for one in seen if not self._is_me(one)]
         if not others:
             return _("you, elsewhere") if seen else ""
-        name = words.name(others[0].name, "", MARK_LIMIT) or named(others[0])
+        name = words.name(others[0].name, "", MARK_LIMIT)
+        if not name or is_name_of_another(others[0].name, others[0].uid):
+            name = named(others[0])
         more = len({named(one) for one in others}) - 1
         if more:
             return counted(
