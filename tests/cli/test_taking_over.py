@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,12 @@ def test_an_agent_that_fails_before_it_takes_the_run_up_leaves_it_to_resume(fold
     # What stands beside it tells of no second run, and the agent has not begun with anything.
     assert not list((folder / "source" / "arun").glob("resumed-*"))
     assert ran(folder) == []
+    # Nor was a copy of it resumed anywhere.
+    shutil.copytree(folder / "source" / "arun" / "v1", folder / "source" / "copy" / "v1")
+    copies = listed("--source", folder / "source")
+    (warned,) = [row["warnings"] for row in copies if row["agent"] == "copy"]
+    assert warned == ["may_be_running"]
+    shutil.rmtree(folder / "source" / "copy")
     (folder / "broken").unlink()
     done = resume(folder, *WORD)
     assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)

@@ -11,6 +11,7 @@ from lineclear.core.inbox.beside import run_of
 from lineclear.core.inbox.cautions import RESUMED_BEFORE
 from lineclear.core.inbox.rows import Resumed, Row
 from lineclear.core.ledger.clock import local_time
+from lineclear.core.ledger.ended_as import NOT_RUN
 from lineclear.core.ledger.layout import left_in
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.run_notes import run_notes
@@ -23,7 +24,8 @@ from lineclear.core.sentences import worded
 def resumed(row: Row) -> Resumed | None:
     """Give when the run of a row was resumed by what was started; None where nothing was.
 
-    While that goes on, it is no past. Calls of an agent of ours run within a run that goes on.
+    While that goes on, it is no past, and neither is a start after which nothing of it ran. Calls
+    of an agent of ours run within a run that goes on.
     """
     run = run_of(row)
     at = row.started_at
@@ -31,6 +33,8 @@ def resumed(row: Row) -> Resumed | None:
         # Its agent was told of the denial, and went on.
         at = row.ended_at
     if not run or at is None or row.seq is not None or row.state is State.RUNNING:
+        return None
+    if row.outcome == NOT_RUN:
         return None
     return Resumed(run, row.id, row.store, at, row.outcome)
 
