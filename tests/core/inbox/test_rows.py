@@ -48,6 +48,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "partly_read": False,
         "process": "unknown",
         "user": None,
+        "may_answer": True,
         "died_at": None,
         "suspended": None,
         "resumed_as": None,
