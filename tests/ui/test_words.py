@@ -395,6 +395,14 @@ def test_a_lapsed_approval():
     )
 
 
+def test_an_approval_from_before_which_the_clock_was_set():
+    row = a_row(1, state=State.LAPSED, decision=a_decision(), reason_code="clock")
+    assert stands(row) == (
+        f"Your word of {at(30)} does not count: the clock was set back to before it. "
+        "Resume lets the agent ask again."
+    )
+
+
 def test_a_denial_that_was_not_read_yet():
     row = a_row(
         1,

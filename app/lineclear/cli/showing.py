@@ -22,6 +22,7 @@ from lineclear.core.inbox.deciding import operator
 from lineclear.core.inbox.rows import Detail, Row, Unread, row_json
 from lineclear.core.inbox.warning_words import SAME_USER, could_forge, unheard
 from lineclear.core.ledger.records import Person, format_instant
+from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
 
@@ -191,7 +192,8 @@ def _state(row: Row, values: Values, now: datetime) -> str:
     if row.reason:
         told += f": {values.sentence(row.reason)}"
     if row.lapses_at is not None and not row.closed:
-        told += f" (lapses at {wording.clock(row.lapses_at, now)})"
+        verb = "lapsed" if row.state is State.LAPSED else "lapses"
+        told += f" ({verb} at {wording.clock(row.lapses_at, now)})"
     if row.expires_at is not None and not row.closed:
         told += f" (expires at {wording.clock(row.expires_at, now)})"
     return told

@@ -178,7 +178,8 @@ def test_every_combination_has_its_state():
         assert (found.code is not None) == (
             expected in (State.DAMAGED, State.STRAY, State.LAPSED)
         ), case
-        assert (found.lapses_at is not None) == (expected is State.APPROVED)
+        lapses = expected is State.APPROVED or found.code == "lapsed"
+        assert (found.lapses_at is not None) == lapses
         counted.add(found.state)
     assert counted == set(State) - {State.HELD, State.UNREADABLE, State.RESUMABLE}
 
@@ -197,6 +198,19 @@ def test_why_a_decision_does_not_count_is_told(decision, code):
     found = standing(records, NOW, lock=Process.DEAD, starter=None)
     assert found.code == code
     assert found.sentence
+
+
+def test_a_lapsed_approval_says_when_it_did_by_the_clock_that_came_first():
+    at = {
+        name: standing(
+            CallRecords(1, AID, request=SHOWN, decision=DECISIONS[name]),
+            NOW,
+            lock=Process.DEAD,
+            starter=None,
+        ).lapses_at
+        for name in ("lapsed", "lapsed by boot time")
+    }
+    assert all(one is not None and one <= NOW.wall for one in at.values())
 
 
 def test_an_approval_says_when_it_lapses():

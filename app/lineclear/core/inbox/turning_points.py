@@ -9,6 +9,7 @@ from typing import Final
 from lineclear.core.inbox.cautions import OLD_AFTER
 from lineclear.core.inbox.rowbuilding import UNDECIDED
 from lineclear.core.inbox.rows import Row
+from lineclear.core.ledger.fit import CLOCK
 from lineclear.core.ledger.liveness import LockState
 from lineclear.core.ledger.state import State
 
@@ -23,6 +24,9 @@ def turning_points(row: Row, lock: LockState, now: datetime) -> Iterator[datetim
         yield now + _LOOK_AT_RUNNING
     if row.lapses_at is not None:
         yield row.lapses_at
+    if row.reason_code == CLOCK:
+        # The clock comes to where it was, if it is not set right before.
+        yield now + _LOOK_AT_EXPIRED
     if row.state in UNDECIDED:
         if row.expires_at is not None:
             # By the other clock it may not have come yet.

@@ -8,6 +8,10 @@ from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.records import LAPSING, Decision
 from lineclear.core.sentences import worded
 
+CLOCK = "clock"
+"""Code of a decision that this machine's clock stands before."""
+LAPSED = "lapsed"
+"""Code of one whose time has passed."""
 Misfit = tuple[str, str]
 """Reason code and sentence."""
 
@@ -60,10 +64,10 @@ def out_of_time(decision: Decision, request: Shown, now: Now) -> Misfit | None:
         return None
     times = [decision.at] if request.block is None else [decision.at, request.block.created_at]
     if clock.set_back(now, times):
-        return "clock", worded("This machine's clock was set back to before the decision was made.")
+        return CLOCK, worded("This machine's clock was set back to before the decision was made.")
     if not clock.holds(decision, now):
         good_for = _span(decision.valid_for_s)
-        return "lapsed", worded(
+        return LAPSED, worded(
             "The decision was good for {span}, and nobody picked it up.", span=good_for
         )
     return None

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.fit import misfit, out_of_time
+from lineclear.core.ledger.fit import LAPSED, misfit, out_of_time
 from lineclear.core.ledger.layout import RecordKind, parse_name
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Revoked, Start
@@ -15,6 +15,8 @@ from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.ledger.worker import Starter, starter_of
 from lineclear.core.sentences import worded
 
+_APART = timedelta(seconds=2)
+"""So far apart both clocks tell two times."""
 _Damage = dict[RecordKind, tuple[str, str]]
 """Reason code and sentence by the kind of record that cannot be read."""
 
@@ -50,7 +52,7 @@ class Standing:
     starter: Starter | None = None
     """Who runs it, where that was looked at."""
     lapses_at: datetime | None = None
-    """When an approval that nobody picked up loses its force."""
+    """When an approval that nobody picked up loses its force, or lost it."""
 
 
 _CLOSING = {"deny": State.DENIED, "expired": State.EXPIRED, "withdrawn": State.WITHDRAWN}
@@ -122,15 +124,24 @@ def _decided(decision: Decision, request: Shown, now: Now, lock: Process) -> Sta
         return Standing(_CLOSING[decision.verdict], lock)
     late = out_of_time(decision, request, now)
     if late is not None:
-        return Standing(State.LAPSED, lock, *late)
-    return Standing(State.APPROVED, lock, lapses_at=_lapses_at(decision))
+        lapsed_at = _lapses_at(decision, now) if late[0] == LAPSED else None
+        return Standing(State.LAPSED, lock, *late, lapses_at=lapsed_at)
+    return Standing(State.APPROVED, lock, lapses_at=_lapses_at(decision, now))
 
 
-def _lapses_at(decision: Decision) -> datetime | None:
+def _lapses_at(decision: Decision, now: Now) -> datetime | None:
+    """Tell when it lapses by the wall clock, or by the other one where that comes first."""
     try:
-        return decision.at + timedelta(seconds=decision.valid_for_s)
+        at = decision.at + timedelta(seconds=decision.valid_for_s)
+        if not now.boot_id or decision.boot_id != now.boot_id:
+            return at
+        passed = timedelta(microseconds=(now.boottime_ns - decision.boottime_ns) // 1000)
+        # To the second: else it would be another one at each look.
+        steady = (now.wall - passed).replace(microsecond=0)
+        steady += timedelta(seconds=decision.valid_for_s)
     except OverflowError:
         return None
+    return min(at, steady) if abs(steady - at) > _APART else at
 
 
 def _damage(records: CallRecords) -> _Damage:

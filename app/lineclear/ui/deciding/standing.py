@@ -9,6 +9,7 @@ from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
 from lineclear.core.inbox.rows import Row
 from lineclear.core.inbox.secrets import masked_text
 from lineclear.core.ledger.ended_as import UNTOUCHED
+from lineclear.core.ledger.fit import CLOCK
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
@@ -127,6 +128,10 @@ def _lapsed(row: Row, now: datetime, me: Person | None) -> str:
         told = (
             other if answered else _("{who}'s approval of {time} lapsed{at}; nobody picked it up.")
         )
+    if row.reason_code == CLOCK:
+        mine = _("Your word of {time} does not count: the clock was set back to before it.")
+        other = _("{who}'s word of {time} does not count: the clock was set back to before it.")
+        told = mine if words.is_me(row.decision.by, me) else other
     said = told.format(
         who=words.person(row.decision.by, me),
         time=words.clock(row.decision.at, now),
