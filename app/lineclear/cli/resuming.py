@@ -105,10 +105,15 @@ def _taken_over(
     )
     if taken_over is None:
         return None
+    return TakeOver(taken_over.folder, partial(_taken_up, taken_over, terminal))
+
+
+def _taken_up(taken_over: TakeOver, terminal: Terminal) -> None:
+    """Say where a run goes on once its agent has it; before, it may still come to nothing."""
+    taken_over.taken_up()
     where = path_text(taken_over.folder)
     terminal.say(f"Another program left this run; it goes on in {where}")
     terminal.flush()
-    return taken_over
 
 
 def _is_native(store: Path) -> bool:
