@@ -30,7 +30,13 @@ from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
-from lineclear.core.ledger.folders import close_folder, file_mode, make_folders, open_folder
+from lineclear.core.ledger.folders import (
+    close_folder,
+    file_mode,
+    make_folders,
+    open_folder,
+    owners_in,
+)
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
@@ -216,14 +222,15 @@ class FileCheckpointHandler:
         try:
             found = self._read(path)
         except Unreadable as why:
-            if why.code == "absent":
+            # What another user put there is no checkpoint of this agent's.
+            if why.code in ("absent", "owner"):
                 return None
             raise
         _ensure_named_for(path, found.run_id)
         return found
 
     def _read(self, path: Path) -> AgentCheckpoint:
-        raw = read_file(str(path), max_bytes=MAX_BYTES).raw
+        raw = read_file(str(path), owners=owners_in(self.path), max_bytes=MAX_BYTES).raw
         try:
             return AgentCheckpoint.decode(raw)
         except Unreadable as why:
@@ -241,7 +248,7 @@ class FileCheckpointHandler:
             try:
                 run_id = self._run_kept_in(path, names)
             except Unreadable as why:
-                if why.code != "absent":
+                if why.code not in ("absent", "owner"):
                     unread.append((written, why))
                 continue
             if run_id is not None:

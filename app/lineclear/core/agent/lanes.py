@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
+from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.errors import StoreRefused
 from lineclear.core.ledger.ask import Call, call_key, open_request
 from lineclear.core.ledger.layout import LANE_NAME
 from lineclear.core.ledger.store import Store
@@ -57,7 +59,7 @@ class Lanes:
                 return self._freed
             number = self._find(call)
             if number is None:
-                number = next(n for n in range(1, MAX_LANES + 1) if n not in self._busy)
+                number = self._free()
             store = self._store(number)
             self._busy[number] = call.key
             self._left_over().pop(number, None)
@@ -99,6 +101,16 @@ class Lanes:
         )
         return next(holding, None)
 
+    def _free(self) -> int:
+        for number in range(1, MAX_LANES + 1):
+            if number not in self._busy and (number in self._stores or self._may_take(number)):
+                return number
+        raise StoreRefused(
+            f"{visible_line(str(self._folder))} has no lane left that belongs to this agent: remove"
+            " the folders in it that are another user's.",
+            code="owner",
+        )
+
     def _left_over(self) -> dict[int, str]:
         if self._waiting is None:
             self._waiting = {}
@@ -122,7 +134,7 @@ class Lanes:
             self._keyed = {}
             for number in self._numbers():
                 with self._borrowed(number) as store:
-                    for seq, _ in store.calls():
+                    for seq, _ in store.calls(named=store.own_names()):
                         key = None if seq is None else _key_of(store, seq)
                         if key:
                             self._keyed[key] = number
@@ -130,7 +142,15 @@ class Lanes:
 
     def _numbers(self) -> list[int]:
         names = [entry.name for entry in self._folder.iterdir() if entry.is_dir()]
-        return sorted(int(name) for name in names if LANE_NAME.fullmatch(name))
+        numbers = [int(name) for name in names if LANE_NAME.fullmatch(name)]
+        return sorted(number for number in numbers if self._may_take(number))
+
+    def _may_take(self, number: int) -> bool:
+        """Tell whether a lane is none that another user of a shared source has put there."""
+        try:
+            return (self._folder / str(number)).lstat().st_uid == self._folder.stat().st_uid
+        except FileNotFoundError:
+            return True
 
     def _store(self, number: int) -> Store:
         if number not in self._stores:

@@ -17,6 +17,7 @@ from lineclear.core.checkpoints.run_names import runs_in
 from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
+from lineclear.core.ledger.folders import owners_in
 
 MAX_BYTES = 256 << 20
 
@@ -64,6 +65,6 @@ def _read(path: Path) -> bytes | None:
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return None
-        return read_file(str(path), max_bytes=MAX_BYTES).raw
+        return read_file(str(path), owners=owners_in(path.parent), max_bytes=MAX_BYTES).raw
     except (OSError, Unreadable):
         return None

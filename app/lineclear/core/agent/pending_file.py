@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,11 @@ from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import call_key
+from lineclear.core.ledger.folders import owners_in
 from lineclear.core.ledger.layout import APPROVALS, PENDING
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
+_log = logging.getLogger(__name__)
 SET_ASIDE: Final = "pending.claimed.json"
 """Another program's checkpoint while it becomes a request of ours."""
 
@@ -31,13 +34,16 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
     for name in (PENDING, SET_ASIDE):
         path = folder / name
         try:
-            document = jsontext.parse(read_file(str(path)).raw)
+            document = jsontext.parse(read_file(str(path), owners=owners_in(folder)).raw)
             if ENVELOPE in document:
                 continue  # What is left of a call of ours.
             pending = PendingApproval.from_document(document)
             _refuse_beside_request(folder, path, pending)
             return pending
         except Unreadable as why:
+            if why.code == "owner":
+                _log.warning("It is ignored: %s", why.sentence)
+                continue
             if why.code == "absent" or (name == PENDING and _asks(folder)):
                 continue
             raise _refused(path, why) from why
@@ -46,7 +52,9 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
 
 def newest_call(store: Store) -> CallRecords | None:
     """Give the records of the call that was asked for last; None: there was none."""
-    asked = [(seq, aid) for seq, aid in store.calls() if seq is not None]
+    # What others put there was not asked for.
+    named = store.own_names()
+    asked = [(seq, aid) for seq, aid in store.calls(named=named) if seq is not None]
     return store.records(*asked[-1]) if asked else None
 
 

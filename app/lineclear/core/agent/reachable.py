@@ -45,13 +45,25 @@ def folder_below(root: Path, *parts: str) -> Path | None:
 
 
 def names_of(folder: Path) -> list[str]:
-    """List a folder, [] where it is gone meanwhile; raises Explained."""
+    """List a folder, [] where it is gone meanwhile; raises Explained.
+
+    What another user put there is left out: it is nothing of this agent's.
+    """
     try:
-        return os.listdir(folder)
+        owner = folder.stat().st_uid
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if _uid_of(entry) in (owner, None)]
     except FileNotFoundError:
         return []
     except OSError as why:
         raise _unlooked(folder, why) from why
+
+
+def _uid_of(entry: os.DirEntry[str]) -> int | None:
+    try:
+        return os.lstat(entry.path).st_uid
+    except FileNotFoundError:
+        return None
 
 
 def written_ns(path: Path) -> int | None:

@@ -7,6 +7,7 @@ one JSON object with `v` and a nonce, replaced whole and durable.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.commit import replace
-from lineclear.core.ledger.folders import file_mode
+from lineclear.core.ledger.folders import file_mode, owners_in
 from lineclear.core.ledger.records import format_instant, new_nonce, parse_instant
 from lineclear.core.ledger.store import CallRecords, Store
 
+_log = logging.getLogger(__name__)
 RUN_END: Final = "run-end.json"
 """Names the run that ended last, and the last call of one that did."""
 RUN_BEGUN: Final = "run-begun.json"
@@ -141,7 +143,7 @@ def last_begun(store: Store, run_id: str) -> int:
     Raises ResumeError.
     """
     ordinals = {last_noted(store.path, run_id)}
-    for seq, aid in store.calls():
+    for seq, aid in store.calls(named=store.own_names()):
         shown = None if seq is None else store.records(seq, aid).request
         block = None if shown is None else shown.block
         asked_by, _, ordinal = ("" if block is None else block.key or "").rpartition(":")
@@ -189,9 +191,13 @@ def _write(store: Store, name: str, note: dict[str, Json]) -> None:
 def _read(folder: Path, name: str) -> dict[str, Json]:
     path = folder / name
     try:
-        return jsontext.parse(read_file(os.fspath(path)).raw)
+        return jsontext.parse(read_file(os.fspath(path), owners=owners_in(folder)).raw)
     except Unreadable as why:
         if why.code == "absent":
+            return {}
+        if why.code == "owner":
+            # Nobody else can put anything in the place of a note of ours: there is none.
+            _log.warning("It is ignored: %s", why.sentence)
             return {}
         raise ResumeSerializeError(
             f"resume store serialization error: parse {visible_line(str(path))}: {why.sentence}"

@@ -33,6 +33,7 @@ from lineclear.core.ledger.folders import (
     make_folder,
     make_folders,
     open_folder,
+    owners_in,
 )
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
@@ -139,9 +140,11 @@ class FileSessionStore:
             if folder_below(self.path, *parts) is None:
                 continue
             try:
-                raw = read_file(str(path), max_bytes=a3s.MAX_BYTES).raw
+                owners = owners_in(self.path)
+                raw = read_file(str(path), owners=owners, max_bytes=a3s.MAX_BYTES).raw
             except Unreadable as why:
-                if why.code == "absent":
+                # What another user put there is no checkpoint of this agent's.
+                if why.code in ("absent", "owner"):
                     continue
                 raise
             try:
@@ -204,7 +207,8 @@ class FileSessionStore:
             try:
                 run_id = _run_in(path)
             except Unreadable as why:
-                unread.append((written, why))
+                if why.code != "owner":
+                    unread.append((written, why))
                 continue
             if a3s.file_name(run_id) not in current:
                 early.append((written, run_id))

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -46,7 +46,7 @@ from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.folders import SHARED_FILE
+from lineclear.core.ledger.folders import SHARED_FILE, stands
 from lineclear.core.ledger.layout import (
     APPROVALS,
     LOCK,
@@ -258,7 +258,18 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     taken = [
         parsed.n or 0 for _, parsed in named if parsed.kind == "launch" and parsed.aid == row.id
     ]
-    return max(taken, default=0) + 1
+    return _free_number(store, row, max((one.n for one in listed), default=0), taken)
+
+
+def _free_number(store: Store, row: Row, last: int, taken: Collection[int]) -> int:
+    """Give the lowest number after the LAST that counts, whatever others put under higher ones."""
+    assert store.ledger_fd is not None
+    n = last + 1
+    while n in taken or stands(
+        launch_log_name(seq=row.seq, aid=row.id, n=n), store.path, dir_fd=store.ledger_fd
+    ):
+        n += 1
+    return n
 
 
 # --- The command -------------------------------------------------------------------------------

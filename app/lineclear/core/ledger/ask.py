@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -18,7 +19,7 @@ from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import did_run
 from lineclear.core.ledger.endings import commit_ending
-from lineclear.core.ledger.layout import MAX_SEQ
+from lineclear.core.ledger.layout import APPROVALS, MAX_SEQ
 from lineclear.core.ledger.outcome import close_projection, finish, result_text
 from lineclear.core.ledger.records import (
     Limits,
@@ -31,6 +32,7 @@ from lineclear.core.ledger.records import (
 from lineclear.core.ledger.start import Observed, observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
+_log = logging.getLogger(__name__)
 MAX_REQUEST_BYTES = 16 << 20
 _ROUNDS = 100
 _LOOK_BACK = 20
@@ -172,10 +174,15 @@ def open_request(store: Store) -> Shown | None:
 
 
 def _refresh(store: Store) -> None:
-    if store.lane.listed:
-        store.lane.take_newer(store.has_request)
-    else:
-        store.lane.take_listing(store.names())
+    if not store.lane.listed:
+        store.lane.take_listing(store.own_names())
+    for seq in store.lane.take_newer(store.has_request):
+        _log.warning(
+            "%s holds a request %06d of a user who may not write one: it is ignored, and its number"
+            " passed over.",
+            visible_line(str(store.path / APPROVALS)),
+            seq,
+        )
 
 
 def _newest_open(store: Store) -> Shown | None:
@@ -213,7 +220,7 @@ def _clear_leftover(store: Store) -> None:
     # What cannot be read is told by the next ask that needs it; this one has its answer.
     with contextlib.suppress(Unreadable):
         if _newest_open(store) is None:
-            close_projection(store, store.read_request(store.lane.highest))
+            close_projection(store, store.read_request(store.lane.newest))
 
 
 def _adoptable(store: Store, standing: Shown, key: str) -> bool:

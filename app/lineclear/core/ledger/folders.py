@@ -77,12 +77,27 @@ def names_in(fd: int, path: Path) -> list[str]:
 
 def stands(name: str, path: Path, *, dir_fd: int) -> bool:
     """Tell whether anything stands under NAME in a folder; raises Unreadable(open_failed)."""
+    return uid_of(name, path, dir_fd=dir_fd) is not None
+
+
+def uid_of(name: str, path: Path, *, dir_fd: int) -> int | None:
+    """Tell whose what stands under NAME in a folder is; None: nothing does.
+
+    Raises Unreadable(open_failed).
+    """
     with _looking(path):
         try:
-            os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+            return os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_uid
         except FileNotFoundError:
-            return False
-        return True
+            return None
+
+
+def owners_in(folder: Path) -> frozenset[int] | None:
+    """Give who may own what an agent keeps in its FOLDER; None where that is not there."""
+    try:
+        return frozenset({folder.stat().st_uid})
+    except OSError:
+        return None
 
 
 def refuse_unsafe(status: os.stat_result, path: Path) -> None:

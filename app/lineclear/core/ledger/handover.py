@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from lineclear.core.ledger.attempts import attempt_aid
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.fit import misfit, out_of_time
+from lineclear.core.ledger.folders import uid_of
 from lineclear.core.ledger.foreign import foreign_aid
 from lineclear.core.ledger.layout import APPROVALS, RecordKind, results_name
 from lineclear.core.ledger.records import Decision, Launch, Revoked
@@ -123,7 +123,7 @@ def hand_over(store: Store, shown: Shown) -> Handover | None:
                     " and remove it as that user, as the owner of its folder or as root: what was"
                     " decided is then put together anew.",
                     path=visible_line(str(path)),
-                    uid=_owner_of(store, path.name),
+                    uid=str(uid_of(path.name, path.parent, dir_fd=store.ledger_fd)),
                 ),
                 code="damaged",
             )
@@ -197,13 +197,6 @@ def _taken_back(store: Store, call: Shown) -> bool:
     except Unreadable as why:
         why.raise_if_passing()
         return False
-
-
-def _owner_of(store: Store, name: str) -> str:
-    try:
-        return str(os.stat(name, dir_fd=store.ledger_fd, follow_symlinks=False).st_uid)
-    except OSError:
-        return "?"
 
 
 def _standing(store: Store, name: str) -> bytes | None:

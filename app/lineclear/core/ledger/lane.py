@@ -20,12 +20,14 @@ class Lane:
     Attributes:
         listed: whether the folder was listed.
         highest: the highest number in any record's name, also of records that are gone now.
+        newest: that of the newest request.
         unanswered: requests that were not seen with an outcome.
     """
 
     def __init__(self) -> None:
         self.listed = False
         self.highest = 0
+        self.newest = 0
         self.unanswered: set[int] = set()
         self._unread: list[int] = []
         self._unreadable: list[int] = []
@@ -44,19 +46,30 @@ class Lane:
             elif name.kind == "outcome":
                 ended.add(name.seq)
         # A name closes older calls; of the newest one the record itself is read.
-        ended.discard(max(asked, default=0))
+        self.newest = max(asked, default=0)
+        ended.discard(self.newest)
         self.unanswered = asked - ended
         self._unread = sorted(asked & ended)
         self.listed = True
 
-    def take_newer(self, is_published: Callable[[int], bool]) -> None:
-        """Learn of requests that other processes published since."""
-        while self.highest < MAX_SEQ and is_published(self.highest + 1):
-            self.published(self.highest + 1)
+    def take_newer(self, is_published: Callable[[int], bool | None]) -> list[int]:
+        """Learn of requests that other processes published since.
+
+        Gives the numbers that are passed over: what stands there (None) was not published.
+        """
+        passed: list[int] = []
+        while self.highest < MAX_SEQ and (found := is_published(self.highest + 1)) is not False:
+            if found:
+                self.published(self.highest + 1)
+            else:
+                self.highest += 1
+                passed.append(self.highest)
+        return passed
 
     def published(self, seq: int) -> None:
         """Learn that a request stands."""
         self.highest = max(self.highest, seq)
+        self.newest = max(self.newest, seq)
         self.unanswered.add(seq)
 
     def closed(self, seq: int) -> None:

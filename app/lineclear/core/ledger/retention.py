@@ -57,7 +57,7 @@ def old_calls(store: Store, before: datetime) -> list[OldCall]:
         parsed = parse_name(f"{name.removesuffix('.log')}.json" if _is_log(name) else name)
         if parsed is not None and parsed.seq is not None:
             by_call.setdefault(parsed.seq, []).append((parsed, name))
-    newest = max(by_call, default=0)
+    newest = max((one.seq or 0 for _, one in store.own_names()), default=0)
     found = (_old(store, ledger, seq, by_call[seq], before) for seq in sorted(by_call))
     return [one for one in found if one is not None and one.seq != newest]
 

@@ -97,15 +97,25 @@ def note_resumed(store: Store, run_id: str) -> None:
 
 def note_ended(store: Store, run_id: str, outcome: Literal["ok", "error"]) -> None:
     """Note that a run came to its end; raises Unreadable, NotConfirmed."""
-    resumed_at = next((one.resumed_at for one in run_notes(store) if one.run_id == run_id), None)
+    resumed_at = next((one.resumed_at for one in _own_notes(store) if one.run_id == run_id), None)
     ended_at = read_now().wall
     _note(store, RunNote(run_id=run_id, resumed_at=resumed_at, ended_at=ended_at, outcome=outcome))
+
+
+def _own_notes(store: Store) -> tuple[RunNote, ...]:
+    """Give the notes; none where another user put a file there, which is written over."""
+    try:
+        return run_notes(store)
+    except Unreadable as why:
+        if why.code != "owner":
+            raise
+        return ()
 
 
 def _note(store: Store, note: RunNote) -> None:
     if not 0 < len(note.run_id) <= _LONGEST_NAME:
         # No other folder holds a copy under such a name: no file could be called so.
         return
-    others = [one for one in run_notes(store) if one.run_id != note.run_id]
+    others = [one for one in _own_notes(store) if one.run_id != note.run_id]
     notes = RunNotes(v=1, nonce=new_nonce(), runs=(*others, note)[-_MOST:])
     replace(store.root_fd, RUNS, notes.encode(), mode=mode_of_files(store.group))

@@ -25,8 +25,8 @@ from lineclear.core.ledger.folders import (
     open_folder,
     refuse_unsafe,
     shared_with,
-    stands,
     status_of,
+    uid_of,
 )
 from lineclear.core.ledger.lane import Lane
 from lineclear.core.ledger.layout import (
@@ -213,10 +213,26 @@ class Store:
             return CallRecords(seq=seq, aid=aid)
         return self.reader.known(seq, aid)
 
-    def has_request(self, seq: int) -> bool:
-        """Tell whether a request of that number stands."""
-        name = record_name("request", seq=seq, aid=None)
-        return stands(name, self.path / APPROVALS, dir_fd=self._ledger_fd)
+    def has_request(self, seq: int) -> bool | None:
+        """Tell whether a request of that number stands; None: a file of who may write none."""
+        uid = self._uid_of(record_name("request", seq=seq, aid=None))
+        return False if uid is None else (True if uid == self.owner_uid else None)
+
+    def own_names(self) -> list[tuple[str, RecordName]]:
+        """List as `names` does, without what does not count by its owner.
+
+        What operators add to a call that nobody asked for says nothing, an end of theirs counts.
+        """
+        named = self.names()
+        if self.group is None:
+            return named
+        own = [one for one in named if self._uid_of(one[0]) == self.owner_uid]
+        asked = {record.seq for _, record in own if record.kind == "request"}
+        ends = [one for one in named if one[1].kind == "outcome" and one[1].seq in asked]
+        return own + [one for one in ends if self._uid_of(one[0]) in self.operators]
+
+    def _uid_of(self, name: str) -> int | None:
+        return uid_of(name, self.path / APPROVALS, dir_fd=self._ledger_fd)
 
     def read_request(self, seq: int) -> Shown:
         """Read a native request once and keep the buffer; raises Unreadable."""
@@ -437,7 +453,8 @@ class Store:
         sync_folder(self._root_fd)
 
     def _has_pending(self) -> bool:
-        return stands(PENDING, self.path, dir_fd=self._root_fd)
+        # What another user put there is no call of this store's program.
+        return uid_of(PENDING, self.path, dir_fd=self._root_fd) == self.owner_uid
 
     def _pending(self) -> bytes | None:
         """Give what pending.json holds; None where it is not ours to compare."""
