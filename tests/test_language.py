@@ -187,7 +187,6 @@ RAISES = {
 CARRIED = {"reason", "sentence", "why", "why_not", "trouble"}
 OF_AGENTS = {
     "core/ledger/ask.py": "what an agent is told that cannot ask",
-    "core/ledger/machine_name.py": "why a name cannot be held, of which its caller makes a refusal",
     "core/ledger/start.py": "what an agent is told whose call may have run",
 }
 """Modules whose sentences no window shows, and what they are; all else of these parts is told."""

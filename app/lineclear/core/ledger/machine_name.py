@@ -19,6 +19,7 @@ from typing import Final
 
 from lineclear.core.errors import StoreHeld, StoreRefused
 from lineclear.core.ledger import oserrors
+from lineclear.core.sentences import worded
 
 _PROC: Final = Path("/proc")
 
@@ -30,7 +31,7 @@ def hold(name: str) -> socket.socket:
     where it cannot be had.
     """
     if sys.platform != "linux":
-        raise StoreRefused("This system keeps no names for a user.", code="no_name")
+        raise StoreRefused(worded("This system keeps no names for a user."), code="no_name")
     held = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         held.bind(_address(name))
@@ -38,17 +39,22 @@ def hold(name: str) -> socket.socket:
         held.close()
         if why.errno != errno.EADDRINUSE:
             raise StoreRefused(
-                f"No name can be held on this machine: {oserrors.reason(why)}.", code="no_name"
+                worded(
+                    "No name can be held on this machine: {reason}.", reason=oserrors.reason(why)
+                ),
+                code="no_name",
             ) from why
         pid = holder(name)
         if pid is None:
             # Anybody may take any name: only what this user's own process holds counts.
             raise StoreRefused(
-                "Another user, or a process that cannot be seen from here, holds its name.",
+                worded("Another user, or a process that cannot be seen from here, holds its name."),
                 code="no_name",
             ) from why
-        who = "this very process" if pid == os.getpid() else f"process {pid}"
-        raise StoreHeld(f"{who} goes on with it.", pid, holder=who) from why
+        who = (
+            worded("this very process") if pid == os.getpid() else worded("process {pid}", pid=pid)
+        )
+        raise StoreHeld(worded("{who} goes on with it.", who=who), pid, holder=who) from why
     return held
 
 
