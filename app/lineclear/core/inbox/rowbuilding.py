@@ -269,7 +269,9 @@ def place_of(source: Path, found: Found) -> Place:
     run_folder = os.path.dirname(found.path) if is_lane(found.path) else found.path
     lock_folder: str | None = None
     for folder in (found.path, run_folder):
-        if os.path.lexists(os.path.join(folder, LOCK)):
+        held_by = _owner(os.path.join(folder, LOCK))
+        # In a lane, that of another user says nothing of its agent.
+        if held_by is not None and (folder == run_folder or held_by == _owner(folder)):
             lock_folder = folder
             break
     return Place(

@@ -10,11 +10,13 @@ import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lineclear.core.checkpoints.model import FileRule
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.inbox.links import Hides, Links, Rules, behind
-from lineclear.core.ledger.layout import APPROVALS, LANE_NAME, LOCK, OWN_CLAIMED, RUN_INFO
+from lineclear.core.ledger import lock
+from lineclear.core.ledger.layout import APPROVALS, LOCK, OWN_CLAIMED, RUN_INFO
 from lineclear.core.private_groups import others_may_write
 from lineclear.core.sentences import worded
 
@@ -133,9 +135,12 @@ def writable_by_others(path: str, mode: int) -> bool:
 
 
 def is_lane(path: str) -> bool:
-    """Tell from names and siblings whether a folder is a lane of a run folder."""
-    parent, name = os.path.split(path)
-    return LANE_NAME.fullmatch(name) is not None and (
+    """Tell from names, siblings and owners whether a folder is a lane of a run folder.
+
+    What another user puts into a run folder is none of its agent's.
+    """
+    parent = os.path.dirname(path)
+    return lock.is_lane_of(Path(path), Path(parent)) and (
         os.path.lexists(os.path.join(parent, RUN_INFO))
         or os.path.lexists(os.path.join(parent, LOCK))
     )
