@@ -113,6 +113,11 @@ def test_killed_on_the_way_it_goes_on_in_its_own_folder(folder, theirs):
     refused = resume(folder, *WORD)
     assert refused.returncode == 4
     (aside,) = store.glob("resumed-*")
+    # A copy of both folders tells of no other resume.
+    shutil.copytree(store, folder / "source" / "copy")
+    (row,) = [one for one in listed("--source", folder / "source") if one["store"] == str(aside)]
+    assert (row["state"], row["warnings"]) == ("resumable", [])
+    shutil.rmtree(folder / "source" / "copy")
     done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
     assert (done.returncode, done.stdout) == (0, "charged\n")
     assert theirs.exists()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -183,12 +184,16 @@ class Kinship:
 
     def _resumed_elsewhere(self, place: Path, run: str) -> Resumed | None:
         known = self._resumed.get(run, {})
-        outside = (
-            one
-            for (store, _), one in known.items()
-            if store != place and not went_on_into(one, place)
-        )
-        return max(outside, key=lambda one: one.at, default=None)
+        outside: list[Resumed] = []
+        here: set[tuple[str | None, datetime]] = set()
+        for (store, _), one in known.items():
+            if store == place or went_on_into(one, place):
+                here.add((one.id, one.at))
+            else:
+                outside.append(one)
+        # A copy of the folder tells of the same resume once more.
+        others = (one for one in outside if (one.id, one.at) not in here)
+        return max(others, key=lambda one: one.at, default=None)
 
     def _held_back(self, place: Path, row: Row, run: str) -> Elsewhere | None:
         for going in self._going.outside(run, place):
