@@ -31,6 +31,7 @@ from pictures.reading import READING
 from pictures.set import Scene, Set
 from pictures.settings import SETTINGS
 from pictures.settings import SHOWN as SETTINGS_SHOWN
+from pictures.small import SMALL
 from pictures.stage import Stage, day, nothing
 from pictures.told_apart import TOLD_APART
 from pictures.troubles import TROUBLES
@@ -65,6 +66,7 @@ SCENES: dict[str, Scene] = {
     **TROUBLES,
     **TOLD_APART,
     **HOSTILE,
+    **SMALL,
 }
 STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "empty": nothing,

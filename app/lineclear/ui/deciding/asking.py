@@ -243,7 +243,7 @@ class Asking(QObject):
 
     def freeze(self) -> None:
         """Keep what was typed to be read and copied, but not sent."""
-        self._pane.editor.freeze(frozen=True)
+        self._pane.editor.keep_unsent()
         if self._pane.editing is not None:
             self._pane.editing.freeze()
 

@@ -42,6 +42,8 @@ class Question:
     """What to say of a text that is missing."""
 
 
+_AROUND, _BETWEEN = 8, 6
+UNSENT = _("Your text, which was not sent. It can be copied.")
 # The agent gets the text, as it stands here; only its name is for the person who chooses it.
 REASONS = (
     (_("Wrong target"), "Wrong target. Check what this acts on, and ask again."),
@@ -151,9 +153,9 @@ class TextEditor(QWidget):
         below.addSpacing(12)
         below.addWidget(self.cancel)
         below.addStretch(1)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(16, 8, 16, 8)
-        box.setSpacing(6)
+        box = self._box = QVBoxLayout(self)
+        box.setContentsMargins(16, _AROUND, 16, _AROUND)
+        box.setSpacing(_BETWEEN)
         box.addWidget(self.title)
         box.addLayout(self._ready)
         box.addWidget(self.text)
@@ -167,6 +169,7 @@ class TextEditor(QWidget):
         self.question = question
         self.title.setText(question.title)
         self.button.say(question.send)
+        self.button.show()
         self.text.setVisible(not question.one_line)
         self.line.setVisible(question.one_line)
         self.hint.setText(_("Enter") if question.one_line else _("Ctrl+Enter"))
@@ -229,6 +232,34 @@ class TextEditor(QWidget):
         self.line.setReadOnly(frozen)
         for one in self._templates:
             one.setEnabled(not frozen)
+
+    def squeeze(self, *, on: bool) -> None:
+        """Stand closer, or as it looks well."""
+        around = _AROUND // 4 if on else _AROUND
+        self._box.setContentsMargins(16, around, 16, around)
+        self._box.setSpacing(_BETWEEN // 3 if on else _BETWEEN)
+
+    def fit(self, room: int) -> None:
+        """Offer the ready texts where ROOM, in pixels, is enough for all: the others are needed."""
+        if self.isHidden() or not self._templates:
+            return
+        wide = self.width() - 32
+        parts = [self.title.heightForWidth(wide), self._templates[0].sizeHint().height()]
+        parts += [self.text.minimumHeight(), self.button.sizeHint().height()]
+        parts += [] if self.lasting.isHidden() else [self.lasting.sizeHint().height()]
+        around = self._box.contentsMargins()
+        needed = sum(parts) + self._box.spacing() * (len(parts) - 1)
+        offered = self.button.isEnabled() and needed + around.top() + around.bottom() <= room
+        for one in self._templates:
+            if one.isHidden() is offered:
+                one.setVisible(offered)
+
+    def keep_unsent(self) -> None:
+        """Keep the text to be read and copied: what would send it, or change it, goes away."""
+        self.freeze(frozen=True)
+        for one in (self.button, self.lasting, *self._templates):
+            one.hide()
+        self.title.setText(UNSENT)
 
     def close_question(self) -> None:
         """Ask nothing any more."""

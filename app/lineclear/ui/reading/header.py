@@ -144,6 +144,13 @@ class Header(QWidget):
         tight = self.facts.isHidden() or self.standing.isHidden()
         self._box.setContentsMargins(*(_TIGHT if tight else _AMPLE))
 
+    def spare(self) -> int:
+        """Pixels that what stands there now would give way by."""
+        waits = self.standing.property("tone") in (None, "")
+        parts = (self.budgets, self.facts, *((self.standing,) if waits else ()))
+        shown: list[int] = [part.sizeHint().height() for part in parts if not part.isHidden()]
+        return sum(shown) + self._box.spacing() * len(shown)
+
     def _show_facts(self) -> None:
         told = f"{self._readers} \u00b7 {self._facts}" if self._readers else self._facts
         _set(self.facts, told)

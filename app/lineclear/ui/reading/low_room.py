@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from lineclear.ui.reading.banners import Banners
 from lineclear.ui.reading.call_tab import CallTab
+from lineclear.ui.reading.editors import TextEditor
 from lineclear.ui.reading.header import Header
 
 LOW = 28
@@ -22,13 +23,19 @@ class LowRoom(QObject):
     """Watches the page of the pane: its height, and what is asked of it."""
 
     def __init__(
-        self, page: QWidget, header: Header, call: CallTab, banners: Sequence[Banners]
+        self,
+        page: QWidget,
+        header: Header,
+        call: CallTab,
+        banners: Sequence[Banners],
+        editor: TextEditor,
     ) -> None:
         super().__init__(page)
         self._page = page
         self._header = header
         self._call = call
         self._banners = tuple(banners)
+        self._editor = editor
         page.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
@@ -50,7 +57,21 @@ class LowRoom(QObject):
         for banners in self._banners:
             banners.squeeze(on=low)
         self._call.squeeze(on=low)
-        needed = layout.minimumHeightForWidth(self._page.width())
-        if needed < 0:
-            needed = layout.minimumSize().height()
-        self._header.fit(self._page.height() - needed)
+        self._editor.squeeze(on=low)
+        if not self._editor.isHidden():
+            taken = _needed(self._editor, self._editor.width())
+            head = self._header.spare()
+            self._editor.fit(self._page.height() - self._asked() + taken + head)
+        self._header.fit(self._page.height() - self._asked())
+
+    def _asked(self) -> int:
+        return _needed(self._page, self._page.width())
+
+
+def _needed(widget: QWidget, width: int) -> int:
+    """Give how many pixels high a layout is at least."""
+    layout = widget.layout()
+    if layout is None:
+        return 0
+    high = layout.minimumHeightForWidth(width) if layout.hasHeightForWidth() else -1
+    return high if high >= 0 else layout.minimumSize().height()

@@ -160,7 +160,7 @@ class ReadingPane(QWidget):
         said.addWidget(self.note, 0, Qt.AlignmentFlag.AlignBottom)
         box.addLayout(said)
         box.addWidget(self.bar)
-        LowRoom(page, self.header, self.call, (self.banners, self.beside))
+        LowRoom(page, self.header, self.call, (self.banners, self.beside), self.editor)
         self.show_difference(None)
         return page
 
