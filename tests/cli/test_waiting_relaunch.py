@@ -92,6 +92,8 @@ def test_what_its_worker_waits_for_is_said_and_ctrl_c_ends_it(store, tmp_path, b
                 assert said[1] == (
                     "lineclear: Nothing was started: stopped while waiting.\nlineclear: Stopped.\n"
                 )
+                # It waits no longer, so that the run can be started again.
+                wait_for(lambda: not workers(store))
         if end == "freed":
             said = process.communicate()
             assert (process.returncode, said[0].startswith("Started: ")) == (0, True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -54,7 +53,7 @@ def only_start(
             with copies.patience.waiting():
                 while True:
                     if not copies.take():
-                        time.sleep(_PAUSE_S)
+                        copies.patience.pause(_PAUSE_S)
                         continue
                     rows = look_everywhere(shown.store, settings)
                     if copies.cover(rows):

@@ -23,7 +23,7 @@ from lineclear.core.errors import LineclearError, NotConfirmed, Refusal, Unreada
 from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.folders import close_folder, open_folder
 from lineclear.core.ledger.liveness import Process, process_of
-from lineclear.core.ledger.patience import Hear, heard_by, warn_of_wait
+from lineclear.core.ledger.patience import Hear, ended_by, heard_by, warn_of_wait
 from lineclear.core.ledger.records import Owner
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
@@ -153,11 +153,23 @@ def refusing(environment: Mapping[str, str]) -> Iterator[None]:
         _say(environment, {_WAITS: what, "seconds": left})
 
     try:
-        with heard_by(waits):
+        with heard_by(waits), ended_by(_Withdrawn(environment.get(TOLD_TO))):
             yield
     except LineclearError as why:
         _say(environment, {"code": why.code, "sentence": why.sentence})
         raise
+
+
+class _Withdrawn:
+    """Whether whoever asked for a start does not wait for it any more."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path is None else Path(path)
+
+    def wait(self, timeout: float, /) -> bool:
+        time.sleep(timeout)
+        path = self._path
+        return path is not None and not any(map(os.path.lexists, (path, _taken(path))))
 
 
 def begin_to_start(environment: Mapping[str, str]) -> None:

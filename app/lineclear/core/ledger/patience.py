@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final, Self
+from typing import Final, Protocol, Self
 
 from lineclear.core.errors import Refusal
 from lineclear.core.sentences import worded
@@ -21,7 +20,16 @@ _log = logging.getLogger(__name__)
 Hear = Callable[[str, int], None]
 """Takes for what is waited, a sentence, and for how many seconds at most."""
 _hear: ContextVar[Hear | None] = ContextVar("waits", default=None)
-_stop: ContextVar[threading.Event | None] = ContextVar("stop", default=None)
+
+
+class Stop(Protocol):
+    """Tells that no more is to be waited, as an event of a thread does."""
+
+    def wait(self, timeout: float, /) -> bool:
+        """Let TIMEOUT seconds pass, or until that is so; True: it is."""
+
+
+_stop: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
 @contextmanager
@@ -35,8 +43,8 @@ def heard_by(hear: Hear) -> Iterator[None]:
 
 
 @contextmanager
-def ended_by(stop: threading.Event) -> Iterator[None]:
-    """Have every wait within it end once STOP is set: nobody can interrupt a thread."""
+def ended_by(stop: Stop) -> Iterator[None]:
+    """Have every wait within it end once STOP says so: nobody can interrupt a thread."""
     token = _stop.set(stop)
     try:
         yield

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -225,7 +224,7 @@ def _take_turn(store: Store) -> AgentLock | None:
                 if why.code != "no_locks":
                     raise
                 return None
-            time.sleep(_PAUSE_S)
+            patience.pause(_PAUSE_S)
 
 
 def _look(store: Store, owner: Owner) -> LockState | None:
