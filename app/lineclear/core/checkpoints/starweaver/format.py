@@ -86,6 +86,7 @@ class Starweaver(Format):
         kinds = Usage(usage.input_tokens, usage.output_tokens, usage.cache_tokens)
         told = as_written(Reported(usage.total_tokens, kinds), block)
         done, spent = tuple(steps(state)), _spent(state)
+        warnings = _document_warnings(checkpoint)
         let_go(state.message_history)
         return Checkpoint(
             system=self.name,
@@ -108,7 +109,7 @@ class Starweaver(Format):
             # No status tells a run that goes on from one whose process died.
             resumable=not calls and _goes_on(checkpoint),
             unfinished=_goes_on(checkpoint),
-            warnings=_document_warnings(checkpoint),
+            warnings=warnings,
         )
 
     def native_decision(
