@@ -94,6 +94,8 @@ class StoreHeld(LineclearError):
         super().__init__(sentence)
         self.pid = pid
         self.holder = holder
+        self.only_read = False
+        """No process holds it: one that may only read the lock keeps others from taking it."""
 
 
 class MayHaveRun(LineclearError):

@@ -10,8 +10,8 @@ from typing import Final
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import StoreHeld
-from lineclear.core.ledger.commit import commit
-from lineclear.core.ledger.folders import file_mode
+from lineclear.core.ledger.commit import commit, replace
+from lineclear.core.ledger.folders import file_mode, uid_of
 from lineclear.core.ledger.layout import RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import RunInfo, new_nonce
@@ -76,6 +76,8 @@ def _take(path: Path, name: str, instance: str | None) -> AgentLock:
     try:
         return AgentLock.acquire(path, group=inherited_group(path))
     except StoreHeld as held:
+        if held.only_read:
+            raise
         other = "2" if instance is None else f"{instance}-2"
         who = "this very process" if held.pid == os.getpid() else held.holder
         raise StoreHeld(
@@ -97,9 +99,13 @@ def _run_info(path: Path, name: str, adapter: str) -> RunInfo:
             adapter=adapter,
             created_at=datetime.now(UTC),
         )
-        if RUN_INFO not in os.listdir(path):
+        owner, written_by = os.fstat(fd).st_uid, uid_of(RUN_INFO, path, dir_fd=fd)
+        if written_by is None:
             commit(fd, RUN_INFO, fresh.encode(), mode=file_mode(fd))
-        raw = read_file(RUN_INFO, dir_fd=fd, owners=frozenset({os.stat(path).st_uid})).raw
+        elif written_by != owner:
+            # Another user of a shared source put it there before this agent ever ran.
+            replace(fd, RUN_INFO, fresh.encode(), mode=file_mode(fd))
+        raw = read_file(RUN_INFO, dir_fd=fd, owners=frozenset({owner})).raw
         return RunInfo.decode(raw, str(path / RUN_INFO))
     finally:
         os.close(fd)

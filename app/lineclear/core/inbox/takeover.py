@@ -33,6 +33,7 @@ from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit, sync_folder
+from lineclear.core.ledger.folders import refuse_others
 from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.layout import APPROVALS, launch_log_name, taken_over_folder
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
@@ -237,6 +238,7 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
         hand(draft, position.run_id)
         os.rename(draft, folder)
         sync_folder(store.root_fd)
+    refuse_others(folder.lstat(), folder)
     return folder
 
 

@@ -76,8 +76,17 @@ def taken_over_folder(store: Path, first_aid: str) -> Path:
 
 
 def left_in(folder: Path) -> Path | None:
-    """Give the store that a run was left in which goes on in FOLDER; None: by its name, none."""
-    return folder.parent if _TAKEN_OVER.fullmatch(folder.name) else None
+    """Give the store that a run was left in which goes on in FOLDER.
+
+    None: by its name none, or the folder is another user's than the store.
+    """
+    if not _TAKEN_OVER.fullmatch(folder.name):
+        return None
+    try:
+        return folder.parent if folder.lstat().st_uid == folder.parent.lstat().st_uid else None
+    except OSError:
+        # Not there, or not any more: then its name is all there is.
+        return folder.parent
 
 
 def results_name(sha256: str, attempt: int = 1) -> str:

@@ -290,7 +290,7 @@ def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
 
 def _only_read(folder: Path) -> StoreHeld:
     who = worded("a program that only reads it")
-    return StoreHeld(
+    held = StoreHeld(
         worded(
             "{path} is locked by {who}, which keeps everybody from taking {folder}: no agent holds"
             " it. Find that program (lslocks) and end it, or move the file away.",
@@ -300,6 +300,8 @@ def _only_read(folder: Path) -> StoreHeld:
         ),
         holder=who,
     )
+    held.only_read = True
+    return held
 
 
 def _held(folder: Path, fd: int) -> StoreHeld:

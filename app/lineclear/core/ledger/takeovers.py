@@ -72,10 +72,9 @@ def settle(store: Store, shown: Shown, first_aid: str) -> None:
     Of each attempt it is recorded that the run goes on in its folder, or that nothing of it ran
     there. What cannot be told stays as it is: it may have run.
     """
-    position = shown.checkpoint.position
-    if position is None or shown.call is not None or store.owner_uid != os.geteuid():
+    position, folder = shown.checkpoint.position, taken_over_folder(store.path, first_aid)
+    if position is None or shown.call is not None or not _is_ours(store, folder):
         return
-    folder = taken_over_folder(store.path, first_aid)
     try:
         match _standing(store, shown.aid):
             case _Standing.UNSTARTED if shown.aid != first_aid and os.path.lexists(folder):
@@ -100,6 +99,21 @@ def settle(store: Store, shown: Shown, first_aid: str) -> None:
     except OSError as why:
         shown_path = visible_line(path_text(folder))
         _log.warning("%s cannot be put out of sight: %s", shown_path, oserrors.reason(why))
+
+
+def _is_ours(store: Store, folder: Path) -> bool:
+    """Tell whether a store is this user's, and so is the folder, if it is there.
+
+    In what another user put in its place no run of the store goes on.
+    """
+    if store.owner_uid != os.geteuid():
+        return False
+    try:
+        return folder.lstat().st_uid == store.owner_uid
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
 
 
 def _is_held(folder: Path) -> bool:
