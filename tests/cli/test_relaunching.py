@@ -21,6 +21,16 @@ from tests.core.checkpoints.starweaver_samples import (
 LOOP = badinputs.FIXTURES / "a3s" / "store_layout" / "v1" / "loop_checkpoints" / "id_cnVuLTE.json"
 
 
+def workers(store):
+    """The processes that are to start something of a store, their logs' keepers aside."""
+    told = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, text=True, check=True)
+    return [
+        one
+        for one in told.stdout.splitlines()
+        if "run-claimed" in one and str(store) in one and "outputlog" not in one
+    ]
+
+
 def set_launch(tmp_path, *argv, name="bot"):
     done = lineclear(
         "config", "set-launch", "--agent", name, "--cwd", tmp_path, "--", sys.executable, *argv
@@ -214,11 +224,13 @@ def test_a_worker_that_is_killed_before_it_says_a_word_is_told(tmp_path):
         pipe = subprocess.PIPE
         with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as relaunching:
             (record,) = wait_for(lambda: list((store / APPROVALS).glob("*.launch-1.json")))
+            wait_for(lambda: workers(store))
             os.killpg(json.loads(record.read_text())["owner"]["pid"], signal.SIGKILL)
             out, error = relaunching.communicate()
     assert (out, relaunching.returncode) == ("", 1)
     log = record.with_suffix(".log")
-    assert error == (
+    # Before that it may have said for what it waits.
+    assert error.splitlines()[-1] == (
         "lineclear: It is not known whether it was started: what was to start it has not said so."
-        f" Its output is in {log}.\n"
+        f" Its output is in {log}."
     )

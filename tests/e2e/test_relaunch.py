@@ -223,7 +223,7 @@ def test_a_foreign_call_whose_relaunch_was_killed_may_have_run(foreign: Path, do
     os.kill(start["owner"]["pid"], signal.SIGKILL)
     # The command lives, and holds what says so: nobody starts a second one beside it.
     assert row_of(row["id"])["state"] == "running"
-    assert lineclear("relaunch", row["id"]).code == 4
+    assert lineclear("relaunch", row["id"]).code == 6
     (command,) = processes("tests.e2e.agents.foreign", str(foreign))
     os.kill(int(command.split()[0]), signal.SIGKILL)
     wait_for("the end", lambda: row_of(row["id"])["state"] == "uncertain")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from lineclear.core.agent.gate import Gate
-from lineclear.core.errors import MayHaveRun, NothingPending, Refusal, StoreHeld
+from lineclear.core.errors import MayHaveRun, NotConfirmed, NothingPending, Refusal, StoreHeld
 from lineclear.core.inbox import deciding, launch, outputlog
 from lineclear.core.inbox.command import environment
 from lineclear.core.inbox.launch import command_for, put_back, relaunch, run_claimed
@@ -184,6 +185,28 @@ def test_a_launch_is_recorded_before_it_runs(source):
     until(lambda: gone(launched.pid))
     assert launched.log.read_bytes() == b"resumed\n"
     assert launched.log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_keeper_that_ended_before_it_was_told_has_started_nothing(source, tmp_path, monkeypatch):
+    ran = tmp_path / "ran"
+    say(asked(source / "bot" / "1"))
+    settings = command(source, "-c", f"import pathlib; pathlib.Path({str(ran)!r}).touch()")
+    record = launch._record
+
+    def recorded_and_killed(store, row, n, start, keeper):
+        record(store, row, n, start, keeper)
+        os.kill(keeper.pid, signal.SIGKILL)
+        until(lambda: gone(keeper.pid))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(launch, "_record", recorded_and_killed)
+        # No BrokenPipeError: the command line would take it for a closed output of its own.
+        with pytest.raises(NotConfirmed, match=r"^Not started: what was to start it was ended"):
+            relaunch(detail_of(settings), settings)
+    assert not ran.exists()
+    launched = relaunch(detail_of(settings), settings)
+    assert launched.n == 2
+    until(ran.exists)
 
 
 def test_no_zombie_is_left(source):

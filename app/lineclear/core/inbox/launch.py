@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import IO
 
 from lineclear.core import frozen
 from lineclear.core.errors import NotConfirmed, Refusal
@@ -310,7 +311,7 @@ def _start(store: Store, row: Row, n: int, start: _Start) -> Launched:
         owner = owner_of(keeper.pid)
         _record(store, row, n, start, owner)
         os.replace(draft, name, src_dir_fd=store.ledger_fd, dst_dir_fd=store.ledger_fd)
-        keeper.stdin.write(outputlog.GO)
+        _tell_to_go(keeper.stdin)
     except BaseException:
         with suppress(OSError):
             os.unlink(draft, dir_fd=store.ledger_fd)
@@ -322,6 +323,17 @@ def _start(store: Store, row: Row, n: int, start: _Start) -> Launched:
         threading.Thread(target=keeper.wait, name="launch-reaper", daemon=True).start()
     log = store.path / APPROVALS / name
     return Launched(keeper.pid, n, log, start.argv, owner, not start.native)
+
+
+def _tell_to_go(keeper: IO[bytes]) -> None:
+    """Have a log's keeper start its command; raises NotConfirmed where it has ended."""
+    try:
+        keeper.write(outputlog.GO)
+    except OSError as why:
+        # No closed output of this program, as a broken pipe is otherwise.
+        raise NotConfirmed(
+            worded("Not started: what was to start it was ended before it could; try again.")
+        ) from why
 
 
 def relaunch_and_hear(
