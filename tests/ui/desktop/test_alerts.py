@@ -275,6 +275,21 @@ def test_again_once_when_a_stop_call_joins(operator):
     assert len(operator.told) == 2
 
 
+def test_a_red_warning_that_was_told_before_is_counted_as_long_as_its_call_waits(operator):
+    operator.arrive(of("ops", 2, warnings=("invisible",)))
+    operator.wait(APART_S)
+    operator.arrive(of("ci", 1), of("ci", 3))
+    operator.wait(APART_S)
+    assert operator.last().body.startswith("1 with a red warning \u00b7 ci 2, ops 1")
+    operator.change(of("ci", 3, state=State.DENIED))
+    operator.wait(BURST_S)
+    assert operator.last().corrects
+    assert operator.last().body.startswith("1 with a red warning \u00b7 ci 1, ops 1")
+    operator.change(of("ops", 2, state=State.DENIED))
+    operator.wait(BURST_S)
+    assert operator.last() == Alert("1 call waits", "ci 1 \u00b7 oldest 1 min", corrects=True)
+
+
 def test_again_when_a_call_that_was_told_of_turns_into_a_stop(operator):
     operator.arrive(of("ci", 1))
     operator.wait(BURST_S)

@@ -300,7 +300,7 @@ class Alerts:
         # What is told takes the place of what stands: else a deadline would hide for good that a
         # call may have run.
         self._unsettled.update(self._news[Cause.MAY_HAVE_RUN])
-        apart = {**self._news, Cause.MAY_HAVE_RUN: self._unsettled}
+        apart = {**self._news, Cause.MAY_HAVE_RUN: self._unsettled, Cause.STOP: _red(rows)}
         uncertain = self._rows(self._unsettled)
         if not rows and not uncertain:
             return
@@ -322,6 +322,7 @@ class Alerts:
             # What else was told of is put off.
             self._take_down()
             return
+        self._named[Cause.STOP] = set(_red(rows))
         self._causes = frozenset(cause for cause in self._causes if self._named[cause])
         self._about.update(row.id for row in rows)
         self._tell(replace(self._alert(rows, self._named), corrects=True))
@@ -350,6 +351,11 @@ class Alerts:
         )
         body = alert_words.joined((who, *rest) if others else (red, who, *rest))
         return Alert(title, body, urgent=bool(uncertain or ending or flagged))
+
+
+def _red(rows: Iterable[Row]) -> list[str]:
+    """The calls that are told apart for a red warning: all that wait, also those told of before."""
+    return [row.id for row in rows if offers.stop_codes(row)]
 
 
 def _instant(at: datetime | None) -> float:
