@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.snooze import asleep, choices, wakes_at
+from lineclear.core.inbox.snooze import asleep, choices, still, wakes_at
 from lineclear.core.ledger.state import State
 
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
@@ -54,3 +54,22 @@ def test_it_is_back_five_minutes_before_it_expires():
 )
 def test_only_what_waits_and_does_not_expire_soon_sleeps(row, until, sleeps):
     assert asleep(row, until, NOW) is sleeps
+
+
+@pytest.mark.parametrize(
+    "until, seconds, left",
+    [
+        (minutes(10), 900.0, minutes(10)),
+        # The clock was a day ahead when it was put off for a quarter of an hour.
+        (timedelta(days=1), 900.0, minutes(15)),
+        (timedelta(days=400), 900.0, minutes(15)),
+        (minutes(-1), 900.0, None),
+        (minutes(10), float("inf"), minutes(10)),
+        (minutes(10), float("nan"), None),
+        (minutes(10), None, minutes(10)),
+        (timedelta(days=400), None, None),
+    ],
+)
+def test_after_a_restart_it_is_put_off_for_no_longer_than_it_was(until, seconds, left):
+    found = still(NOW + until, seconds, NOW)
+    assert found == (None if left is None else NOW + left)

@@ -227,6 +227,23 @@ def kept(home):
     return home / "lineclear"
 
 
+async def test_a_clock_that_is_put_right_does_not_prolong_a_snooze(inbox, source, until):
+    aid = await call(inbox, source, until)
+    snoozing = inbox.own_view.snoozing
+    began = datetime.now(UTC), snoozing._steady()
+    ahead = timedelta(hours=24)
+    put_off = began[0] + ahead + timedelta(minutes=15)
+    snoozing._model.snooze({aid: put_off})
+    snoozing._keep({aid: put_off}, {aid: 900.0})
+    snoozing._read = began[0] + ahead, began[1]
+    snoozing.look_at_clock()
+    back = await until(lambda: inbox.model.snoozed_until(aid), "the snoozed call")
+    assert timedelta(minutes=14) < back - began[0] <= timedelta(minutes=16)
+    assert abs(snoozing._kept.state.snoozed[aid] - back) < timedelta(seconds=1)
+    snoozing.look_at_clock()
+    assert inbox.model.snoozed_until(aid) == back
+
+
 class TestAtTheNextStart:
     @pytest.fixture(autouse=True)
     def left(self, kept, source):

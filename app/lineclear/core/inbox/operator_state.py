@@ -40,6 +40,8 @@ class OperatorState(BaseModel):
     v: int = Field(default=VERSION, ge=1, le=VERSION)
     snoozed: dict[str, AwareDatetime] = Field(default_factory=dict)
     """Until when each call is put off, by its id."""
+    snoozed_for: dict[str, float] = Field(default_factory=dict)
+    """For how many seconds each of them was put off: clocks are set, lengths are not."""
     filters: tuple[SavedFilter, ...] = ()
     seen: dict[str, str] = Field(default_factory=dict)
     """In which state each call was that the operator had in the pane, by its id."""
@@ -127,6 +129,7 @@ def _merged(mine: OperatorState, before: OperatorState, theirs: OperatorState) -
     return theirs.model_copy(
         update={
             "snoozed": _changed_in(mine.snoozed, before.snoozed, theirs.snoozed),
+            "snoozed_for": _changed_in(mine.snoozed_for, before.snoozed_for, theirs.snoozed_for),
             "seen": _changed_in(mine.seen, before.seen, theirs.seen),
             "filters": tuple(filters.values()),
         }

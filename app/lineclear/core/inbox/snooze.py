@@ -30,6 +30,17 @@ def wakes_at(until: datetime, expires_at: datetime | None) -> datetime:
     return until if expires_at is None else min(until, expires_at - BEFORE_EXPIRY)
 
 
+def still(until: datetime, seconds: float | None, now: datetime) -> datetime | None:
+    """Give until when what was put off UNTIL, for so many SECONDS, is put off; None: no more.
+
+    It never is for longer than it was, whatever became of the clock since; SECONDS None: unknown.
+    """
+    if seconds is not None:
+        length = min(max(0.0, seconds), LONGEST.total_seconds())
+        until = min(until, now + timedelta(seconds=length))
+    return until if now < until <= now + LONGEST else None
+
+
 def asleep(row: Row, until: datetime | None, now: datetime) -> bool:
     """Tell whether ROW, put off UNTIL, is put off still; only what waits for a verdict can be."""
     if until is None or row.state is not State.PENDING or until - now > LONGEST:

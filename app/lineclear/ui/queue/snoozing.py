@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu
 
 from lineclear.core.inbox import snooze
@@ -13,9 +14,14 @@ from lineclear.core.inbox.rows import Row
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
+from lineclear.ui.desktop.attention import boottime
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.table_view import QueueView
+
+LOOK_AT_CLOCK_MS: Final = 2000
+SET: Final = timedelta(seconds=5)
+"""By so much a clock does not go wrong by itself."""
 
 
 class Snoozing(QObject):
@@ -34,21 +40,42 @@ class Snoozing(QObject):
         kept: KeptState,
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        steady: Callable[[], float] = boottime,
     ) -> None:
+        """NOW: the clock on the wall; STEADY: seconds by one that nobody sets."""
         super().__init__(table)
         self._table = table
         self._model = model
         self._kept = kept
         self._now = now
-        at = now()
-        known = {
+        at, lengths = now(), kept.state.snoozed_for
+        self._steady = steady
+        self._read = at, steady()
+        asleep = {
             row_id: until
-            for row_id, until in kept.state.snoozed.items()
-            if at < until <= at + snooze.LONGEST
+            for row_id, wanted in kept.state.snoozed.items()
+            if (until := snooze.still(wanted, lengths.get(row_id), at)) is not None
         }
-        model.snooze(known)
+        model.snooze(asleep)
+        self._clock = QTimer(self)
+        self._clock.setInterval(LOOK_AT_CLOCK_MS)
+        self._clock.timeout.connect(self.look_at_clock)
+        self._clock.start()
         model.woke.connect(self._woke)
         table.menu_opening.connect(self.fill)
+
+    def look_at_clock(self) -> None:
+        """Where the clock was set, let what is put off come back after the time it was put off."""
+        now, steady = self._now(), self._steady()
+        went = timedelta(seconds=steady - self._read[1])
+        by = now - self._read[0] - went
+        self._read = now, steady
+        if abs(by) < SET:
+            return
+        moved = {row_id: until + by for row_id, until in self._kept.state.snoozed.items()}
+        if moved:
+            self._model.snooze(moved)
+            self._keep(moved)
 
     # --- The menu -------------------------------------------------------------------------------
 
@@ -119,7 +146,7 @@ class Snoozing(QObject):
             self.told.emit(_("Not snoozed: it expires within 5 minutes."))
             return
         self._model.snooze(chosen)
-        self._keep(chosen)
+        self._keep(chosen, {row_id: (at - now).total_seconds() for row_id, at in chosen.items()})
         back = words.clock(min(chosen.values()), now)
         told = _("Snoozed: back at {time}. The agent still waits.").format(time=back)
         if len(chosen) > 1:
@@ -139,11 +166,18 @@ class Snoozing(QObject):
     def _woke(self, rows: list[Row]) -> None:
         self._keep({row.id: None for row in rows})
 
-    def _keep(self, changed: dict[str, datetime] | dict[str, None]) -> None:
+    def _keep(
+        self,
+        changed: dict[str, datetime] | dict[str, None],
+        lengths: dict[str, float] | None = None,
+    ) -> None:
         now = self._now()
-        known = {**self._kept.state.snoozed, **changed}
+        state = self._kept.state
+        known = {**state.snoozed, **changed}
         left = {row_id: at for row_id, at in known.items() if at is not None and at > now}
-        self._kept.update(lambda _state: {"snoozed": left})
+        lengths = {**state.snoozed_for, **(lengths or {})}
+        lasts = {row_id: lengths[row_id] for row_id in left if row_id in lengths}
+        self._kept.update(lambda _state: {"snoozed": left, "snoozed_for": lasts})
 
 
 def _capped(rows: list[Row], until: datetime) -> bool:
