@@ -44,7 +44,7 @@ def row_of(settings: Settings, name: str) -> Row:
 def test_a_run_of_ours_that_was_resumed_from_a_copy_says_so_and_needs_a_word(settings, tmp_path):
     (tmp_path / "go").touch()
     relaunch(read_detail(row_of(settings, "copy")), settings, despite=WORD)
-    until(lambda: any(row.outcome == "ok" for row in scan_once(settings, settings.sources)))
+    until(lambda: any(row.outcome == "untouched" for row in scan_once(settings, settings.sources)))
     row = row_of(settings, "bot")
     assert (row.system, row.state, row.warnings) == ("lineclear", State.RESUMABLE, (AGAIN,))
     with pytest.raises(Refusal) as refused:
@@ -57,7 +57,7 @@ def test_what_was_seen_before_is_looked_at_anew(settings, tmp_path):
     (tmp_path / "go").touch()
     before = row_of(settings, "bot")
     relaunch(read_detail(row_of(settings, "copy")), settings, despite=WORD)
-    until(lambda: any(row.outcome == "ok" for row in scan_once(settings, settings.sources)))
+    until(lambda: any(row.outcome == "untouched" for row in scan_once(settings, settings.sources)))
     with pytest.raises(Refusal) as refused:
         relaunch(read_detail(before), settings)
     assert refused.value.code == AGAIN
@@ -105,7 +105,7 @@ def test_a_copy_of_a_run_that_an_agent_of_ours_ended_says_so_and_needs_a_word(
     assert told(row.resumed).endswith("; it ended: ok.")
     (tmp_path / "go").touch()
     relaunch(read_detail(row), settings, despite=WORD | {AGAIN})
-    until(lambda: any(row.outcome == "ok" for row in scan_once(settings, settings.sources)))
+    until(lambda: any(row.outcome == "untouched" for row in scan_once(settings, settings.sources)))
 
 
 def test_a_run_that_was_only_resumed_and_died_again_is_known_too(settings, source, tmp_path):
