@@ -1,5 +1,6 @@
 """Calls and runs are known again in other folders and sources, under whatever spelling."""
 
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -192,7 +193,10 @@ def test_a_copy_of_a_call_without_a_name_repeats_one_that_ran(
     settings, source, elsewhere, fields, code
 ):
     of_no_name(source / "bot", **fields)
-    answered(settings, source / "bot")
+    # An agent that ran its call takes its checkpoint away.
+    argv = (sys.executable, "-c", "import os, sys; os.unlink(sys.argv[1])", "{checkpoint}")
+    taking = tuple(one.model_copy(update={"argv": argv}) for one in settings.launch)
+    answered(settings.model_copy(update={"launch": taking}), source / "bot")
     of_no_name(elsewhere / "copy", **fields)
     assert set(only(settings, elsewhere / "copy").warnings) == {code, "foreign"}
 
