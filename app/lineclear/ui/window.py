@@ -211,7 +211,7 @@ class MainWindow(QMainWindow):
         self.history.turned.connect(self.filter.setHidden)
         self.history.turned.connect(self.own_view.saved.setHidden)
         self._bridge.recorded.connect(self.history.take)
-        self.table.selectionModel().selectionChanged.connect(lambda *_: self._selection())
+        self.table.selected.connect(self._selection)
         self.sidebar.section_chosen.connect(lambda _section: self._rescope())
         self.sidebar.source_chosen.connect(lambda _source: self._rescope())
         self.sidebar.add_folder.connect(self.first_steps.ask_folder)

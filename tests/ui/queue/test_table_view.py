@@ -204,6 +204,31 @@ def test_several_rows_can_be_selected(view):
     assert sorted(view.selected_ids()) == [row_id(10), row_id(30)]
 
 
+def test_selected_rows_that_leave_together_are_told_of_once(view):
+    fill(view, range(10, 40))
+    view.selectAll()
+    told: list[list[str]] = []
+    view.selected.connect(lambda: told.append(sorted(view.selected_ids())))
+    # Every second one, so that no two of them leave side by side.
+    gone = tuple(row_id(number) for number in range(11, 40, 2))
+    model_of(view).apply(Diff(removed=gone))
+    stay = sorted(row_id(number) for number in range(10, 40, 2))
+    assert [ids for ids in told if ids == stay] == [stay]
+    assert len(told) == 1
+
+
+def test_a_selected_row_that_leaves_before_others_is_told_of_too(view):
+    fill(view, range(10, 20))
+    model = model_of(view)
+    select = QItemSelectionModel.SelectionFlag
+    for place in (4, 8):
+        view.selectionModel().select(model.index(place, 0), select.Select | select.Rows)
+    told: list[list[str]] = []
+    view.selected.connect(lambda: told.append(view.selected_ids()))
+    model.apply(Diff(removed=(row_id(18), row_id(11))))
+    assert told == [[row_id(14)]]
+
+
 def test_every_kind_of_row_is_painted(view, qapp):
     states = [
         a_row(

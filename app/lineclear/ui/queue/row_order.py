@@ -62,6 +62,8 @@ class RowOrder:
         self.primaries: dict[int, Any] = {}
         """The first parts of keys, by slot; also of rows that were listed, until they change."""
         self.reverse = False
+        self.goes_on = False
+        """More rows leave in the same change, of which the views are not told yet."""
 
     def __len__(self) -> int:
         return len(self.slots)
@@ -176,7 +178,8 @@ class RowOrder:
         if len(runs) > RUNS_AT_MOST:
             self._reset([slot for slot in self.slots if slot not in slots])
             return
-        for first, last in reversed(runs):
+        for left, (first, last) in zip(range(len(runs) - 1, -1, -1), reversed(runs), strict=True):
+            self.goes_on = left > 0
             self._model.beginRemoveRows(QModelIndex(), first, last)
             del self.slots[first : last + 1]
             self._model.endRemoveRows()

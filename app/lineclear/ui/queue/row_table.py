@@ -264,6 +264,11 @@ class RowTable(QAbstractTableModel):
         """Take up what was seen before this window opened: by id, in which state."""
         self._seen_before.update(states)
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether more rows leave in the same change: then what they make of it is not known."""
+        return self._order.goes_on
+
     def snoozed_until(self, row_id: str) -> datetime | None:
         """Until when a row is put off; None for one that is not."""
         asleep = self._known.section(row_id) is Section.SNOOZED

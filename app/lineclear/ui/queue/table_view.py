@@ -52,10 +52,12 @@ class QueueView(QTableView):
 
     Signals:
         chosen(str): the current row's id, "" for none, whenever it changes.
+        selected: more or fewer rows are selected; once for rows that leave together.
         menu_opening(QMenu): the menu of the selected rows is about to open; others add to it.
     """
 
     chosen = Signal(str)
+    selected = Signal()
     menu_opening = Signal(QMenu)
 
     def __init__(
@@ -99,6 +101,9 @@ class QueueView(QTableView):
         model.rebuilt.connect(self._restore)
         model.held_changed.connect(self._show_pill)
         self.selectionModel().currentRowChanged.connect(self._current_changed)
+        self._owed = False
+        self.selectionModel().selectionChanged.connect(lambda *_: self._tell_selected(owed=True))
+        model.rowsRemoved.connect(lambda *_: self._tell_selected(owed=False))
         self.pill = QPushButton(self)
         self.pill.setObjectName("pill")
         self.pill.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -264,6 +269,13 @@ class QueueView(QTableView):
         row_id = self._queue.id_at(target)
         if row_id is not None:
             self.choose(row_id)
+
+    def _tell_selected(self, *, owed: bool) -> None:
+        """Tell that the selection is another, once all that leave in one change have left."""
+        self._owed = self._owed or owed
+        if self._owed and not self._queue.goes_on:
+            self._owed = False
+            self.selected.emit()
 
     def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if current.isValid():
