@@ -184,7 +184,8 @@ class AgentExecutor:
         """Go on with the run in the store and give its answer; None: there is nothing to resume.
 
         The run is RUN_ID, or without one that whose call waits, else the one that was left last: of
-        a call that has ended since, and of each checkpoint, the latest counts.
+        a call that has ended since, and of each checkpoint, the latest counts. Checkpoints of both
+        kinds in the store are read, whatever is written here: it goes on where it came furthest.
         Without DECISION the approval flow is entered again. Steps are not done again; iteration,
         budgets, convergence guards and trace id go on. A call that has a recorded outcome is not
         run again, and neither is one that may have run.
