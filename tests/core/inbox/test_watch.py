@@ -1,5 +1,6 @@
 """Watching: nothing that appears is missed, whatever the system tells or fails to tell."""
 
+import contextlib
 import os
 import shutil
 import threading
@@ -177,6 +178,26 @@ def test_agents_can_tell_that_somebody_watches(source):
         listening(window)
         assert watched(source)
     assert not watched(source)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="Linux tells what is open")
+def test_a_paused_folder_is_let_go_so_that_its_disk_can_be_unmounted(source):
+    def held() -> list[Path]:
+        found = []
+        for one in Path("/proc/self/fd").iterdir():
+            # Another thread may have closed it.
+            with contextlib.suppress(OSError):
+                found.append(one.readlink())
+        return [one for one in found if one.is_relative_to(source)]
+
+    leave(source / "bot")
+    with Window(watching(source)) as window:
+        listening(window)
+        # What says that somebody watches is a lock, and nothing else is kept open.
+        shelf = source / ".watched"
+        window.wait(lambda: held() and all(one.is_relative_to(shelf) for one in held()))
+        window.watcher.apply(Settings(sources=(SourceSetting(path=source, paused=True),)))
+        window.wait(lambda: not held())
 
 
 # --- Losses ------------------------------------------------------------------------------------

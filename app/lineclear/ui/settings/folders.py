@@ -55,6 +55,9 @@ class FolderCard(QFrame):
         self.health = note(name="folderHealth")
         self.paused = QCheckBox(_("Pause"))
         self.paused.setAccessibleName(_("Pause {folder}").format(folder=shown))
+        self.paused.setToolTip(
+            _("A disk cannot be unmounted while a folder on it is watched; pause it first")
+        )
         self.polling = QCheckBox(_("Look every 2 s"))
         self.polling.setAccessibleName(_("Look every 2 s into {folder}").format(folder=shown))
         self.polling.setToolTip(
