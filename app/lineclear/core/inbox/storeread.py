@@ -41,8 +41,10 @@ from lineclear.core.inbox.rowbuilding import (
     Circumstances,
     Look,
     Place,
+    absent,
     broken_row,
     failed_row,
+    linked,
     place_of,
     request_path,
     row_of,
@@ -55,10 +57,10 @@ from lineclear.core.inbox.turning_points import turning_points
 from lineclear.core.inbox.walk import Found, Stamp, own_names, settled, stamp
 from lineclear.core.ledger import attempts, endings, foreign, lock
 from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.claims import SHELVES
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.layout import (
     APPROVALS,
-    CLAIMED,
     LANE_NAME,
     LOCK,
     PENDING,
@@ -69,7 +71,6 @@ from lineclear.core.ledger.run_notes import RUNS
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.places import path_text
-from lineclear.core.sentences import worded
 
 log = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ class StoreReader:
                 ):
                     if call.row.id == row.id:
                         return call
-                raise _absent(row)
+                raise absent(row)
             return self._foreign_call(store, look, row)
 
     def read_foreign(self, store: Store, place: Place, now: Now) -> list[Row]:
@@ -177,8 +178,9 @@ class StoreReader:
         if read.found.ledger:
             ledger = os.path.join(store, APPROVALS)
             self._watch(read, ledger)
-            for path in _claimed_paths(os.path.join(ledger, CLAIMED)):
-                self._watch(read, path)
+            for shelf in SHELVES:
+                for path in _claimed_paths(os.path.join(store, *shelf)):
+                    self._watch(read, path)
         if read.place.lock_folder is not None:
             self._watch(read, os.path.join(read.place.lock_folder, LOCK))
         elif LANE_NAME.fullmatch(read.place.store.name):
@@ -195,14 +197,7 @@ class StoreReader:
     def _rows(self, read: StoreRead, now: Now) -> Iterator[Row]:
         place = read.place
         if place.linked:
-            raise Unreadable(
-                "symlink",
-                worded(
-                    "{store} is a link to a store elsewhere, which is never followed; add the"
-                    " folder that it leads to as a source.",
-                    store=path_text(place.store),
-                ),
-            )
+            raise linked(place)
         with Store.open(place.store) as store:
             now_held = _lock_of(place)
             read.lock_changed, read.lock = now_held != read.lock, now_held
@@ -358,7 +353,7 @@ class StoreReader:
         for call in self._foreign_calls(store, look):
             if call.row.id == row.id:
                 return call
-        raise _absent(row)
+        raise absent(row)
 
     def _foreign_calls(self, store: Store, look: Look, read: StoreRead | None = None) -> list[Call]:
         return beside_others(list(self._every_foreign_call(store, look, read)))
@@ -453,12 +448,6 @@ def _lock_of(place: Place) -> LockState:
 
 def _look(store: Store, place: Place, now: Now) -> Look:
     return Look(place, _lock_of(place), now, may_answer=store.hears_us)
-
-
-def _absent(row: Row) -> Unreadable:
-    return Unreadable(
-        "absent", worded("The call {call} is not there any more.", call=row.id[:8]), row.path
-    )
 
 
 def _only_launched(names: dict[CallId, frozenset[str]], call_id: CallId) -> bool:
