@@ -190,14 +190,20 @@ def test_a_paused_folder_is_let_go_so_that_its_disk_can_be_unmounted(source):
                 found.append(one.readlink())
         return [one for one in found if one.is_relative_to(source)]
 
+    def until(fact: Callable[[], Any]) -> None:
+        end = time.monotonic() + 20
+        while not fact():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
     leave(source / "bot")
     with Window(watching(source)) as window:
         listening(window)
         # What says that somebody watches is a lock, and nothing else is kept open.
         shelf = source / ".watched"
-        window.wait(lambda: held() and all(one.is_relative_to(shelf) for one in held()))
+        until(lambda: held() and all(one.is_relative_to(shelf) for one in held()))
         window.watcher.apply(Settings(sources=(SourceSetting(path=source, paused=True),)))
-        window.wait(lambda: not held())
+        until(lambda: not held())
 
 
 # --- Losses ------------------------------------------------------------------------------------
