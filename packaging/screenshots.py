@@ -71,6 +71,8 @@ SCENES: dict[str, Scene] = {
 STAGES: dict[str, Callable[[Stage], dict[str, str]]] = {
     "empty": nothing,
     "demo": nothing,
+    "all-paused": nothing,
+    "hidden-by-link": nothing,
     "several": crowd,
     "burst": crowd,
     "burst-armed": crowd,

@@ -30,6 +30,25 @@ async def paused(on: Set) -> None:
     await asyncio.sleep(2.5)
 
 
+async def all_paused(on: Set) -> None:
+    """Nothing is watched, and how to change that."""
+    bridge = on.window._bridge  # noqa: SLF001
+    rests = tuple(one.model_copy(update={"paused": True}) for one in bridge.settings.sources)
+    await bridge.change_settings(put(sources=rests))
+    await asyncio.sleep(2.0)
+
+
+async def hidden(on: Set) -> None:
+    """An agent's folder was moved away, and a link to it put in its place."""
+    away = on.stage.source.with_name("moved away")
+    on.stage.source.joinpath("bot", "1").mkdir(parents=True)
+    on.stage.source.joinpath("bot", "run.json").write_text("{}", encoding="utf-8")
+    on.stage.source.joinpath("bot").rename(away)
+    on.stage.source.joinpath("bot").symlink_to(away)
+    await until(on.window.status.trouble.isVisible)
+    await asyncio.sleep(1.0)
+
+
 async def removed(on: Set) -> None:
     """The folder was taken off the list while a call of it is read."""
     await on.choose("refund")
@@ -96,6 +115,8 @@ async def leaving(on: Set) -> None:
 TROUBLES: dict[str, Scene] = {
     "missing": missing,
     "paused": paused,
+    "all-paused": all_paused,
+    "hidden-by-link": hidden,
     "removed": removed,
     "led-elsewhere": led_elsewhere,
     "linked-store": linked_store,

@@ -115,8 +115,10 @@ class Overview(QObject):
         told = sentence(every[0][1], every[0][0])
         if not several and self._away:
             told += " \u00b7 " + counted("{n} as last seen", "{n} as last seen", self._away)
-        if not self._folders() and self._settings().sources:
-            # All are paused: nobody knows.
+        blind = not self._folders() and bool(self._settings().sources)
+        unsure = not self._waiting.rows and any(not one.ok for one in self._health)
+        if blind or (unsure and not several):
+            # Nobody knows: all are paused, or not all is looked into.
             told = ""
         self._status.show_totals(told, every)
         # Of folders that are not, another place of the line tells.
