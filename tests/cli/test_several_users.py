@@ -214,8 +214,8 @@ def test_in_a_foreign_store_the_second_operator_goes_on_where_the_first_one_was(
     assert (refused.returncode, "[owner]" in refused.stderr) == (4, True)
     started = says(town, AGENT, "relaunch", call)
     assert (started.returncode, started.stderr) == (0, "")
-    assert row(town, BOB, "done")["outcome"] == "ok"
-    assert row(town, ALICE, "done")["outcome"] == "ok"
+    assert row(town, BOB, "done")["outcome"] == "untouched"
+    assert row(town, ALICE, "done")["outcome"] == "untouched"
 
     saves(town, {"n": 2})
 
