@@ -2,6 +2,7 @@
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if not config.getoption("--onscreen"):
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Let Qt have its messages again before Python ends.
+
+    pytest-qt's handler stays where a test was skipped or interrupted before it began. Qt has
+    messages while its libraries are unloaded too, and PySide6 then asks an interpreter that is gone
+    for its errors: the process dies with SIGSEGV, whatever its tests said.
+    """
+    core = sys.modules.get("PySide6.QtCore")
+    if core is not None:
+        core.qInstallMessageHandler(None)
 
 
 LONGEST_FIRST = ("stress", "e2e", "packaging", "ui", "cli")
