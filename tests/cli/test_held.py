@@ -1,6 +1,7 @@
 """What is said of decisions that a system takes only together, while they cannot be handed over."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_results_of_a_stranger_are_told_by_approve_relaunch_and_doctor(words):
     first, second = listed(*words)
     said("approve", first["id"], *DESPITE, *words)
     path = planted(words, '{"approvals":{}}')
-    why = f"{path} does not say what was decided; look who wrote it, and remove it"
+    why = f"{path} does not say what was decided, and belongs to user {os.getuid()}; look at it"
     told = said("approve", second["id"], *DESPITE, *words)
     assert f"Approved. It is recorded, but cannot be handed over: {why}" in told
     told = said("relaunch", first["id"], *words, code=4)

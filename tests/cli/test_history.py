@@ -129,7 +129,7 @@ def test_filters_totals_and_limits(tmp_path):
     ]
     wrong = lineclear("history", "ended:soon", "tool:x")
     assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert "Not understood: ended:soon. Write ended:finished or ended:failed or " in wrong.stderr
+    assert "Not understood: ended:soon. Write ended:finished or ended:untouched or " in wrong.stderr
     mistyped = lineclear("history", "persn:ada")
     assert (mistyped.returncode, mistyped.stdout) == (0, "No call matches.\n")
     assert "persn: is no field; person: is one. Write by:alice." in mistyped.stderr
