@@ -20,7 +20,7 @@ APART = "\u2116\u00b8\u2026"
 """The sign for numbers, the cedilla, and what stands for a part that is cut out."""
 FRAMED = ("<super>", "<sub>", "<circle>", "<square>", "<fraction>", "<compat> 0028")
 SMALL_CAPITAL = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
-TARGET = Path("app/lineclear/core/checkpoints/confusables.py")
+TARGET = Path("app/lineclear/core/checkpoints/characters/confusables.py")
 HEAD = '''"""Characters that are drawn as ASCII ones are; packaging/confusables.py writes this.
 
 Source: Unicode's confusables (UTS #39) as in confusable-homoglyphs 3.3.1, what NFKC makes ASCII,

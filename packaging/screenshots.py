@@ -41,7 +41,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 from qasync import QEventLoop
 
-from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, SourceSetting
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from lineclear.core.inbox.history import chain
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.inbox.operator.settings import LaunchSetting
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Person
 from lineclear.ui.queue.sections import Section

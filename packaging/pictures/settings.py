@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from lineclear.core.inbox.settings import LaunchSetting, settings_path
+from lineclear.core.inbox.operator.settings import LaunchSetting, settings_path
 from lineclear.ui.settings import desk, following
 from lineclear.ui.settings.commands import CommandsPage
 from lineclear.ui.settings.folders import FoldersPage

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 from unittest import mock
 
-from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.deciding.path import operator
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.clock import read_now

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lineclear.core.inbox.deciding import take_back as revoke
-from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.deciding.path import take_back as revoke
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.queue.sections import Section
 from pictures.set import Scene, Set

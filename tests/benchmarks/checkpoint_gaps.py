@@ -36,8 +36,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.collecting import Collector
 from lineclear.ui.running import TURN_S

@@ -30,8 +30,8 @@ os.environ.setdefault("QT_API", "pyside6")
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt  # noqa: TID251  # What is compared with.
 from PySide6.QtWidgets import QApplication
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.ui import theme

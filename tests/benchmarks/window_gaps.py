@@ -30,7 +30,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.store import Store
 from lineclear.ui.bridge import Bridge

@@ -10,12 +10,12 @@ import pytest
 
 from lineclear.cli import advice
 from lineclear.cli.parsing import parser
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from tests.cli.program import lineclear, listed, only_row
 from tests.cli.test_listing import waiting_run
-from tests.core.inbox.test_stopped_runs import left
+from tests.core.inbox.rows.test_stopped_runs import left
 
 WARNINGS = [(), ("may_be_running", "handed_over_before"), ("invisible", "twin"), ("call_missing",)]
 SOURCES = [(), ("some folder/with 'quotes'", "/srv")]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.program import lineclear, listed
 from tests.cli.test_relaunching import set_launch
-from tests.core.inbox.test_handed_together import left
+from tests.core.inbox.runs.test_handed_together import left
 
 DESPITE = ("--despite", "arguments_differ")
 

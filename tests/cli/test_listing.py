@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lineclear.cli.listing import short_ids
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import scan_once
 from lineclear.core.ledger.records import Limits, Tokens
 from tests import badinputs
 from tests.cli.program import agent, lineclear, listed, only_row
@@ -20,8 +20,8 @@ from tests.core.checkpoints.starweaver_samples import (
 )
 from tests.core.checkpoints.starweaver_samples import call as tool_call
 from tests.core.inbox.agents import asked, call
-from tests.core.inbox.test_handed_together import left as left_waiting
-from tests.core.inbox.test_stopped_runs import left
+from tests.core.inbox.rows.test_stopped_runs import left
+from tests.core.inbox.runs.test_handed_together import left as left_waiting
 
 KEYS: dict[str, Any] = {
     "id": str,

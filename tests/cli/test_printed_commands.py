@@ -14,11 +14,11 @@ from lineclear.cli import findings, listing
 from lineclear.cli.parsing import parser
 from lineclear.core.agent.waiting import notice
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.command import no_command
-from lineclear.core.inbox.deciding import Origin, may_decide
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settings import Settings, SourceSetting
-from lineclear.core.inbox.startable import refuse_unless_resumable
+from lineclear.core.inbox.deciding.path import Origin, may_decide
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.relaunch.command import no_command
+from lineclear.core.inbox.relaunch.startable import refuse_unless_resumable
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.records import Start, new_nonce

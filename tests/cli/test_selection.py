@@ -5,7 +5,7 @@ import sys
 from tests import badinputs
 from tests.cli.program import lineclear, listed, only_row
 from tests.cli.test_listing import foreign
-from tests.core.inbox.test_beside import asked, failed, waiting
+from tests.core.inbox.runs.test_beside import asked, failed, waiting
 
 NAMED = {"trace_id": "r-1", "tool_id": "t-1"}
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 
-from lineclear.core.checkpoints.text import reveal
+from lineclear.core.checkpoints.characters.text import reveal
 from lineclear.core.ledger.ask import Call, ask
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.records import parse_instant

@@ -11,7 +11,7 @@ import pytest
 
 from lineclear.core.checkpoints.a3s import file_name
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox.worker_word import TOLD_TO, Word, awaited, begin_to_start
+from lineclear.core.inbox.relaunch.worker_word import TOLD_TO, Word, awaited, begin_to_start
 from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock

@@ -10,7 +10,7 @@ import pytest
 from lineclear.cli import programs
 from lineclear.cli.main import main
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.settings import settings_path
+from lineclear.core.inbox.operator.settings import settings_path
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.lock import look
 from tests.cli.program import lineclear, wait_for

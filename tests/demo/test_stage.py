@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.errors import StoreHeld
-from lineclear.core.inbox import deciding, launch, scan
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.settings import SourceSetting, load
+from lineclear.core.inbox.deciding import path as deciding
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.operator.settings import SourceSetting, load
+from lineclear.core.inbox.relaunch import launch
+from lineclear.core.inbox.watching import scan
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State

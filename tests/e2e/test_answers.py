@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.inbox.test_handed_together import left
+from tests.core.inbox.runs.test_handed_together import left
 from tests.e2e.desktop import Desktop, wait_for
 from tests.e2e.inbox_window import open_window
 from tests.e2e.processes import (

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.checkpoints.text import unisolated
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import load
+from lineclear.core.checkpoints.characters.text import unisolated
+from lineclear.core.inbox.operator.settings import load
+from lineclear.core.inbox.watching.scan import scan_once
 from tests.badinputs import (
     FILES,
     LC_AGENTS,

@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.core.checkpoints.a3s import file_name
 from tests import badinputs
-from tests.core.inbox.test_handed_together import left
+from tests.core.inbox.runs.test_handed_together import left
 from tests.e2e.desktop import wait_for
 from tests.e2e.processes import lineclear, listed, settings
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lineclear.core.inbox.settings import settings_path
+from lineclear.core.inbox.operator.settings import settings_path
 from tests.e2e.desktop import Desktop, wait_for
 from tests.e2e.inbox_window import InboxWindow, open_window
 from tests.e2e.processes import agent, agents_folder, lane, listed, settings, waiting

@@ -11,7 +11,7 @@ import pytest
 import qasync
 from PySide6.QtWidgets import QApplication
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme

@@ -16,7 +16,7 @@ from qasync import QEventLoop
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.labels import ElidedLabel, WholeLabel
 from lineclear.ui.settings.flow import WrappingCheckBox

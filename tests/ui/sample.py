@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.core.checkpoints.model import Counters, Json
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person

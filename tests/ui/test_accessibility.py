@@ -9,8 +9,8 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.deciding.path import operator
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.store import Store
 from lineclear.ui import announcing

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.inbox import operator_state
+from lineclear.core.inbox.operator import operator_state
 from lineclear.ui.app import parse
 from lineclear.ui.frame.window_state import WindowState, read_state, write_state
 from tests.ui.sample import ask_for

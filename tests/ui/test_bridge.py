@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox import settings as settings_file
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator import settings as settings_file
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.ui.bridge import AT_ONCE, Bridge, pieces
 from lineclear.ui.frame import window_state
 from tests.ui.sample import a_row, ask_for, row_id

@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from lineclear.core.inbox import settings as settings_file
-from lineclear.core.inbox.settling import comes_of
+from lineclear.core.inbox.deciding.settling import comes_of
+from lineclear.core.inbox.operator import settings as settings_file
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import Outcome, Person

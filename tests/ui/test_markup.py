@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints.text import unisolated
+from lineclear.core.checkpoints.characters.text import unisolated
 from lineclear.ui.frame.key_list import KeyList
 from tests.ui.sample import ask_for
 

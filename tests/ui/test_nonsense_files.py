@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from lineclear.core.inbox import settings_change
+from lineclear.core.inbox.operator import settings_change
 from lineclear.core.ledger.ask import Asked
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.frame.window_state import read_state

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from lineclear.cli import wording
-from lineclear.core.inbox.cautions import REPEATS
 from lineclear.core.inbox.history.query import parse_query
-from lineclear.core.inbox.rows import Repeated
+from lineclear.core.inbox.rows.cautions import REPEATS
+from lineclear.core.inbox.rows.row import Repeated
 from lineclear.core.ledger.state import State
 from lineclear.ui import words
 from lineclear.ui.deciding import standing

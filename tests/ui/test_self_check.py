@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.scan import read_detail, scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import read_detail, scan_once
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.self_check import AGENT, SelfCheck, click

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.lock import AgentLock

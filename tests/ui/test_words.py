@@ -10,7 +10,7 @@ import pytest
 
 from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
-from lineclear.core.inbox.rows import Resumed
+from lineclear.core.inbox.rows.row import Resumed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State

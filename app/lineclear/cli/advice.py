@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lineclear.cli import wording
 from lineclear.core import typed_commands
-from lineclear.core.checkpoints.text import visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.beside import is_held_back
-from lineclear.core.inbox.cautions import RESUMED_BEFORE
-from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.inbox.startable import words_needed
+from lineclear.core.inbox.relaunch.startable import words_needed
+from lineclear.core.inbox.rows.cautions import RESUMED_BEFORE
+from lineclear.core.inbox.rows.gone_calls import ASKED_ANEW, GONE
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.beside import is_held_back
+from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from lineclear.cli import wording
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.inbox.totals import Figure, Totals, rows_by_run, totals
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import Figure, Totals, rows_by_run, totals
+from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.core.ledger.state import State
 
 _UNREAD = "not read: the file is large; `show` reads it whole"

@@ -15,17 +15,17 @@ from lineclear.cli import trusting
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.terminal import Terminal
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import NothingPending, Unreadable
-from lineclear.core.inbox.command import PLACEHOLDERS
-from lineclear.core.inbox.settings import (
+from lineclear.core.inbox.operator.settings import (
     LaunchSetting,
     Settings,
     load,
     settings_path,
 )
-from lineclear.core.inbox.settings_change import change, keep_aside
-from lineclear.core.inbox.wide_sources import too_wide
+from lineclear.core.inbox.operator.settings_change import change, keep_aside
+from lineclear.core.inbox.relaunch.command import PLACEHOLDERS
+from lineclear.core.inbox.sources.wide_sources import too_wide
 from lineclear.core.places import path_text
 
 _BRACED: Final = re.compile(r"\{\w+\}?")

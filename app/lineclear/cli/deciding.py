@@ -16,13 +16,14 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.parsed import held
 from lineclear.core.checkpoints.warnings import LEVELS
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox import answers, deciding, settling
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.rowbuilding import NATIVE_SYSTEM
-from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.deciding import answers, settling
+from lineclear.core.inbox.deciding import path as deciding
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.rows.building import NATIVE_SYSTEM
+from lineclear.core.inbox.rows.row import Detail, Row
+from lineclear.core.inbox.secrets.masking import masked_line
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.records import Record
 

@@ -26,10 +26,10 @@ from lineclear.cli.terminal import Terminal
 from lineclear.cli.wording import stops
 from lineclear.core import frozen
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import launch
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import SourceSetting, load
+from lineclear.core.inbox.operator.settings import SourceSetting, load
+from lineclear.core.inbox.relaunch import launch
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.scan import scan_once
 from lineclear.core.ledger.state import State
 from lineclear.demo.stage import AGENTS, Stage, sweep
 

@@ -16,13 +16,13 @@ from lineclear.cli.findings import Finding, Level
 from lineclear.cli.listing import summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints.text import visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import SENTENCES
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.scan import scan_with_health
-from lineclear.core.inbox.scanned import SourceHealth
-from lineclear.core.inbox.settings import Settings, settings_path
+from lineclear.core.inbox.operator.settings import Settings, settings_path
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.scan import scan_with_health
+from lineclear.core.inbox.watching.scanned import SourceHealth
 from lineclear.core.ledger.state import State
 from lineclear.core.places import default_source, home, path_text
 from lineclear.core.private_groups import others_may_write

@@ -20,7 +20,7 @@ from lineclear import gui_extra
 from lineclear.cli import wording
 from lineclear.cli.display import has_display
 from lineclear.core import frozen
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
 from lineclear.core.ledger import layout, presence
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import look

@@ -14,7 +14,7 @@ from lineclear.cli.listing import short_ids
 from lineclear.cli.selection import rows_of, settings_for
 from lineclear.cli.table import layout
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import chain, exporting
 from lineclear.core.inbox.history.database import history_path
@@ -22,7 +22,7 @@ from lineclear.core.inbox.history.entry import Entry, Kind, person_text
 from lineclear.core.inbox.history.query import Query, parse_query, ways_of
 from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.search import Pivot, Search
-from lineclear.core.inbox.secrets import masked_line
+from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.core.places import path_text
 
 _HEADER = ("TIME", "ID", "VERDICT", "BY", "AGENT", "TOOL", "ARGUMENTS", "ENDED", "SEEN")

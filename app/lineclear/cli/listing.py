@@ -13,13 +13,13 @@ from lineclear.cli.exits import Exit
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import layout
 from lineclear.cli.terminal import Styled, Terminal
-from lineclear.core.checkpoints.text import visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.rows import Row, row_json
-from lineclear.core.inbox.scan import scan_with_health
-from lineclear.core.inbox.scanned import SourceHealth
-from lineclear.core.inbox.secrets import mask_for_record, masked_line
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.rows.row import Row, row_json
+from lineclear.core.inbox.secrets.masking import mask_for_record, masked_line
+from lineclear.core.inbox.watching.scan import scan_with_health
+from lineclear.core.inbox.watching.scanned import SourceHealth
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
 

@@ -87,7 +87,7 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
         case "run-logged":
             # Nothing heavier: it is an agent's whole start-up time.
             from lineclear.core import frozen
-            from lineclear.core.inbox import outputlog
+            from lineclear.core.inbox.relaunch import output_log as outputlog
 
             env = frozen.original_environment(os.environ)
             return lambda options, _: outputlog.run(options.argv, env)

@@ -9,8 +9,8 @@ from lineclear.cli.terminal import Terminal
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.ledgerread import Place
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settings import Settings, load
+from lineclear.core.inbox.operator.settings import Settings, load
+from lineclear.core.inbox.rows.row import Row
 
 
 @contextlib.contextmanager

@@ -9,8 +9,8 @@ from pathlib import Path
 from lineclear.cli.exits import Exit
 from lineclear.cli.selection import detail_of, folders_of, looking_into, settings_for
 from lineclear.cli.terminal import Terminal
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox import launch
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.relaunch import launch
 from lineclear.core.places import path_text
 
 

@@ -20,9 +20,9 @@ from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
 from lineclear.core.agent.resume import agent_failed, at_once, hand_over, kept_runs, resume
 from lineclear.core.errors import NothingPending
-from lineclear.core.inbox.going_on import LAUNCHED, turn_to_go_on
-from lineclear.core.inbox.settings import load
-from lineclear.core.inbox.takeover import CLAIMED_RUN, TakeOver, take_over
+from lineclear.core.inbox.operator.settings import load
+from lineclear.core.inbox.relaunch.going_on import LAUNCHED, turn_to_go_on
+from lineclear.core.inbox.relaunch.takeover import CLAIMED_RUN, TakeOver, take_over
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import set_aside
 from lineclear.core.places import path_text

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending
-from lineclear.core.inbox import scan
-from lineclear.core.inbox.everywhere import every_folder, row_in
-from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.settings import Settings, SourceSetting, load
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting, load
+from lineclear.core.inbox.relaunch.everywhere import every_folder, row_in
+from lineclear.core.inbox.rows.row import Detail, Row
+from lineclear.core.inbox.watching import scan
 
 
 def settings_for(options: argparse.Namespace) -> Settings:

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable
 
 from lineclear.cli.advice import Sources, how_to_go_on, on_call
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settling import Resolution, comes_of
+from lineclear.core.inbox.deciding.settling import Resolution, comes_of
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.state import State
 
 

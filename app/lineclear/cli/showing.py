@@ -12,15 +12,15 @@ from lineclear.cli.exits import Exit
 from lineclear.cli.selection import detail_of
 from lineclear.cli.terminal import Styled, Terminal
 from lineclear.cli.values import Values
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.model import MISSING, Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox import resumed
-from lineclear.core.inbox.answered import told_shortly
-from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.rows import Detail, Row, Unread, row_json
-from lineclear.core.inbox.warning_words import SAME_USER, could_forge, unheard
+from lineclear.core.inbox.deciding.path import operator
+from lineclear.core.inbox.rows.row import Detail, Row, Unread, row_json
+from lineclear.core.inbox.rows.warning_words import SAME_USER, could_forge, unheard
+from lineclear.core.inbox.runs import resumed
+from lineclear.core.inbox.runs.answered import told_shortly
 from lineclear.core.ledger.records import Person, format_instant
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown

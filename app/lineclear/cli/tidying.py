@@ -9,9 +9,9 @@ from lineclear.cli import recording
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.selection import rows_of, settings_for
 from lineclear.cli.terminal import Terminal
-from lineclear.core.inbox import old_records
 from lineclear.core.inbox.history.recorder import places_of
-from lineclear.core.inbox.old_records import Old
+from lineclear.core.inbox.rows import old_records
+from lineclear.core.inbox.rows.old_records import Old
 
 _ABOUT = (
     "Their history stays. An agent that asks one of them again under the same key is asked about"

@@ -10,8 +10,10 @@ from pathlib import Path
 from lineclear.cli.exits import Exit, UsageError
 from lineclear.cli.terminal import Terminal
 from lineclear.core.errors import NothingPending, Refusal
-from lineclear.core.inbox import proposal_words as told
-from lineclear.core.inbox.proposals import (
+from lineclear.core.inbox.operator.settings import Settings, load
+from lineclear.core.inbox.operator.settings_change import change
+from lineclear.core.inbox.relaunch import proposal_words as told
+from lineclear.core.inbox.relaunch.proposals import (
     NAME,
     accepted,
     folder_of,
@@ -19,9 +21,7 @@ from lineclear.core.inbox.proposals import (
     same_command,
     trusted,
 )
-from lineclear.core.inbox.rehearsal import rehearse
-from lineclear.core.inbox.settings import Settings, load
-from lineclear.core.inbox.settings_change import change
+from lineclear.core.inbox.relaunch.rehearsal import rehearse
 from lineclear.core.places import path_text
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible, visible_line, visible_sentence
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible, visible_line, visible_sentence
-from lineclear.core.inbox.secrets import Masked, Secret, mask, mask_for_record, mask_text
+from lineclear.core.inbox.secrets.masking import Masked, Secret, mask, mask_for_record, mask_text
 
 _DEEPEST: Final = 256
 

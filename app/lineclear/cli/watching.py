@@ -12,12 +12,12 @@ from lineclear.cli.listing import complain_of, summary
 from lineclear.cli.selection import settings_for
 from lineclear.cli.table import elide
 from lineclear.cli.terminal import Piece, Styled, Terminal
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row, row_json
-from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.secrets import mask_for_record, masked_line, masked_text
-from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.rows.row import Row, row_json
+from lineclear.core.inbox.secrets.masking import mask_for_record, masked_line, masked_text
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import SourceHealth
+from lineclear.core.inbox.watching.watch import InboxWatcher
 from lineclear.core.places import path_text
 
 _TICK_S = 0.5

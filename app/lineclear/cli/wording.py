@@ -8,12 +8,12 @@ from typing import Final
 
 from lineclear.cli.table import elide
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.model import MISSING, Json, Position
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
-from lineclear.core.inbox import warning_words
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_line, masked_text
+from lineclear.core.inbox.rows import warning_words
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets.masking import masked_line, masked_text
 from lineclear.core.ledger.endings import with_uid
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person

@@ -14,9 +14,16 @@ from typing import Final
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.frozen import original_environment
-from lineclear.core.inbox import deciding, scan
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, load, save
+from lineclear.core.inbox.deciding import path as deciding
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.operator.settings import (
+    LaunchSetting,
+    Settings,
+    SourceSetting,
+    load,
+    save,
+)
+from lineclear.core.inbox.watching import scan
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.lock import AgentLock, look

@@ -17,22 +17,25 @@ from lineclear.core import frozen
 from lineclear.core.checkpoints.sniff import LONG
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox import bursts, deciding, launch, settings_change
-from lineclear.core.inbox import settings as settings_file
-from lineclear.core.inbox.bursts import Burst
-from lineclear.core.inbox.command import own_program
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.bursts import joining as bursts
+from lineclear.core.inbox.bursts.joining import Burst
+from lineclear.core.inbox.comparing.last_approved import LastApproved
+from lineclear.core.inbox.deciding import path as deciding
 from lineclear.core.inbox.history.recall import recall_approved
 from lineclear.core.inbox.history.recorder import News, Recorder
-from lineclear.core.inbox.last_approved import LastApproved
-from lineclear.core.inbox.launch import Launched
-from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting
-from lineclear.core.inbox.watch import InboxWatcher
-from lineclear.core.inbox.whereabouts import Gone, why_gone
-from lineclear.core.inbox.wide_sources import too_wide
-from lineclear.core.inbox.worker_word import Word
+from lineclear.core.inbox.operator import settings as settings_file
+from lineclear.core.inbox.operator import settings_change
+from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, SourceSetting
+from lineclear.core.inbox.relaunch import launch
+from lineclear.core.inbox.relaunch.command import own_program
+from lineclear.core.inbox.relaunch.launch import Launched
+from lineclear.core.inbox.relaunch.worker_word import Word
+from lineclear.core.inbox.rows.row import Detail, Row
+from lineclear.core.inbox.sources.wide_sources import too_wide
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import read_detail
+from lineclear.core.inbox.watching.watch import InboxWatcher
+from lineclear.core.inbox.watching.whereabouts import Gone, why_gone
 from lineclear.core.ledger import presence
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.presence import Reader

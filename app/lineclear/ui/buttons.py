@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.ui import theme
 
 

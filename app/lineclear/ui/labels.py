@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.characters.text import visible, visible_line
 
 
 class PlainLabel(QLabel):

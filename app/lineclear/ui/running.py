@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import settings_change
+from lineclear.core.inbox.operator import settings_change
 from lineclear.core.places import absolute, home
 from lineclear.language import _, translated
 from lineclear.ui import qt_words, theme

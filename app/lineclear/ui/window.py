@@ -8,9 +8,9 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signa
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.language import _, counted
 from lineclear.ui import theme
 from lineclear.ui.announcing import Arrivals

@@ -8,13 +8,13 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Usage
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
-from lineclear.core.inbox import warning_words
-from lineclear.core.inbox.cautions import REPEATS, RESUMED_BEFORE, TWIN
-from lineclear.core.inbox.rows import Answered, Resumed, Row
-from lineclear.core.inbox.secrets import mask_for_record, masked_line, masked_text
+from lineclear.core.inbox.rows import warning_words
+from lineclear.core.inbox.rows.cautions import REPEATS, RESUMED_BEFORE, TWIN
+from lineclear.core.inbox.rows.row import Answered, Resumed, Row
+from lineclear.core.inbox.secrets.masking import mask_for_record, masked_line, masked_text
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Decision, Person

@@ -7,10 +7,10 @@ from lineclear import DecisionRefused, Gate, MayHaveRun
 from lineclear.core.agent.confirmation import AMBIGUOUS, ConfirmationGate
 from lineclear.core.agent.gate import Gate as RealGate
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox.answers import takes_answer
-from lineclear.core.inbox.deciding import Origin, may_decide
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.deciding.answers import takes_answer
+from lineclear.core.inbox.deciding.path import Origin, may_decide
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import scan_once
 from lineclear.ui.deciding.offers import allowed, offer
 from tests.core.agent.conftest import Operator, other_call, until
 

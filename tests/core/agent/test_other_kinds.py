@@ -7,8 +7,8 @@ import pytest
 
 from lineclear.core.agent.resume import resume
 from lineclear.core.errors import NothingPending, Unreadable
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import scan_once
 from tests.core.agent.test_unread_checkpoints import RUN, WAYS, Bot, damage
 
 BOTH = {"loop": True, "handler": True}

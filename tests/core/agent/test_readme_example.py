@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.scan import read_detail, scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import read_detail, scan_once
 from lineclear.core.ledger.decide import Verdict
 from tests.cli.program import wait_for
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from lineclear.core.checkpoints.characters.text import reveal, unisolated, visible
 from lineclear.core.checkpoints.lc_agents import PendingApproval
 from lineclear.core.checkpoints.sniff import read_checkpoint
-from lineclear.core.checkpoints.text import reveal, unisolated, visible
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level, call_warnings
 from lineclear.core.errors import Unreadable
 from tests.badinputs import FILES, BadFile

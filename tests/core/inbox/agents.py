@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any, Self
 
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.store import Store
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.core.inbox.test_stopped_runs import command
+from tests.core.inbox.rows.test_stopped_runs import command
 
 MARKS = """
 import os, pathlib, sys, time

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import scan_once
 from lineclear.core.ledger import retention
 from lineclear.core.ledger.store import Store
 from tests.core.inbox.agents import asked, call

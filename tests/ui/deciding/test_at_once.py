@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from lineclear.core.errors import AlreadyDecided
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Store
 from lineclear.ui.deciding.arming import Act

@@ -2,10 +2,10 @@
 
 import json
 
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.scan import read_detail, scan_once
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import read_detail, scan_once
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.start import Verified, begin, read_decision

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import replace
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.whereabouts import Gone
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.whereabouts import Gone
 from lineclear.core.ledger.state import State
 from lineclear.ui.deciding.freezing import freeze, successor
 from tests.ui.sample import BOB, ME, NOW, a_decision, a_row, ask_for

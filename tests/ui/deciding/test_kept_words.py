@@ -10,14 +10,14 @@ import pytest
 from PySide6.QtWidgets import QPushButton
 
 from lineclear.core import places
-from lineclear.core.inbox.kept_denials import FOLDER
+from lineclear.core.inbox.deciding.kept_denials import FOLDER
 from tests.ui.sample import ask_for
 from tests.ui.test_window import decision_of
 
 END_S = 20.0
 DENIES = """
 import asyncio, sys
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.ui import running
 from lineclear.ui.app import parse
 from lineclear.ui.deciding.arming import Act

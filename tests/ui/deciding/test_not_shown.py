@@ -5,7 +5,7 @@ import shutil
 import pytest
 from PySide6.QtCore import Qt
 
-from lineclear.core.inbox.settings import SourceSetting
+from lineclear.core.inbox.operator.settings import SourceSetting
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.labels import PlainLabel
 from tests.ui.sample import ask_for

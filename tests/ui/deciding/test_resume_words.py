@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.launch import run_claimed
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.scan import read_detail, scan_once
-from lineclear.core.inbox.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, SourceSetting, save
+from lineclear.core.inbox.relaunch.launch import run_claimed
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.scan import read_detail, scan_once
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
@@ -18,7 +18,7 @@ from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.window import MainWindow
 from tests import badinputs
-from tests.core.inbox.test_beside import asked, failed, waiting
+from tests.core.inbox.runs.test_beside import asked, failed, waiting
 from tests.ui.sample import a_decision, a_row, ask_for
 from tests.ui.test_window import click, ready, says, select
 

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.run_name import name_of
-from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.run_name import name_of
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.ui.deciding.arming import Act

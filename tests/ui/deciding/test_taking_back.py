@@ -1,7 +1,7 @@
 """Taking one approval of a run back, whose calls count only together: what is void is said."""
 
-from lineclear.core.inbox.deciding import Origin, decide
-from lineclear.core.inbox.scan import read_detail
+from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
 from lineclear.ui.queue.sections import Section

@@ -5,7 +5,7 @@ import re
 import pytest
 from PySide6.QtCore import Qt
 
-from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.inbox.operator.settings import LaunchSetting
 from lineclear.ui.deciding.arming import Act
 from tests.ui.sample import ask_for
 from tests.ui.test_dead_agents import dead_agent, set_command, started_and_dead

@@ -4,8 +4,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.desktop.alerts import APART_S, BURST_S, LATER_S, Alert, Alerts
 from tests.ui.sample import NOW, a_row, row_id

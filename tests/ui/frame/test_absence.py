@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.frame.absence import LONG, Absence
 from tests.ui.sample import NOW, a_row, row_id

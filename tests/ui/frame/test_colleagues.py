@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from lineclear.core.ledger import presence
-from lineclear.core.ledger._platform import folders
+from lineclear.core.ledger.platform.this import folders
 from lineclear.core.ledger.presence import Reader
 from lineclear.core.ledger.records import Person
 from lineclear.ui.bridge import Bridge

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.ui.frame.folder_words import in_short, sentences
 
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.endings import commit_ending
 from lineclear.core.ledger.liveness import boottime_ns
 from lineclear.core.ledger.state import State

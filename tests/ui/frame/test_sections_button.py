@@ -1,6 +1,6 @@
 """Where the sections are folded away, what may have run is still told."""
 
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from tests.ui.sample import a_row
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from lineclear.core.inbox.scanned import SourceHealth
+from lineclear.core.inbox.watching.scanned import SourceHealth
 from lineclear.ui import theme
 from lineclear.ui.frame.sidebar import Entry, EntryModel, Role, Sidebar
 from lineclear.ui.queue.sections import Section

@@ -5,7 +5,7 @@ from PySide6.QtCore import QItemSelectionModel, QPoint, Qt
 from PySide6.QtTest import QTest
 
 from lineclear.core.checkpoints.model import Counters, Usage
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.queue.sections import Section

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester, QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.core.inbox.history.database import history_path
 from lineclear.core.inbox.history.entry import Fact, Kind
 from lineclear.core.inbox.history.recorder import News

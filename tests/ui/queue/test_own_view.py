@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
 
-from lineclear.core.inbox import operator_state
-from lineclear.core.inbox.operator_state import OperatorState, SavedFilter
+from lineclear.core.inbox.operator import operator_state
+from lineclear.core.inbox.operator.operator_state import OperatorState, SavedFilter
 from lineclear.ui.queue.filter_hints import replaced, suggestions
 from lineclear.ui.queue.filtering import parse_filter
 from lineclear.ui.queue.sections import Section

@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import Qt
 
 from lineclear.core.checkpoints.model import Counters
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.queue_model import QueueModel

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from lineclear.core.inbox import operator_state
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.operator import operator_state
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.frame import kept_state
 from lineclear.ui.frame.kept_state import KeptState

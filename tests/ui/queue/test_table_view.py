@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui import theme
 from lineclear.ui.queue.cells import Column

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from lineclear.core.checkpoints.model import Counters, Usage
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import RunTotals, totals
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import RunTotals, totals
 from lineclear.core.ledger.state import State
 from lineclear.ui.queue.totals import SELECTED, WAITING, Line, lines, over, sentence, spoken
 

@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
 
-from lineclear.core.inbox.deciding import Origin, answer
-from lineclear.core.inbox.scan import read_detail
-from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.inbox.deciding.path import Origin, answer
+from lineclear.core.inbox.operator.settings import LaunchSetting
+from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.state import State

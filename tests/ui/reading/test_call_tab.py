@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, PendingCall
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.rows.row import Detail
 from lineclear.ui import theme
 from lineclear.ui.reading.call_tab import CHANGED, CallTab
 from lineclear.ui.reading.prepared import prepare

@@ -1,10 +1,10 @@
 """The Changes tab, and what was beside what is in the fields."""
 
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.inbox.comparison import differences
-from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.last_approved import Comparison
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.comparing.comparison import differences
+from lineclear.core.inbox.comparing.last_approved import Comparison
+from lineclear.core.inbox.deciding.path import operator
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.start import Verified, begin, read_decision

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from lineclear.core.inbox.disk import Disk, read_from_disk
-from lineclear.core.inbox.file_edits import FileEdit, file_edit
-from lineclear.core.inbox.world import World
+from lineclear.core.inbox.comparing.disk import Disk, read_from_disk
+from lineclear.core.inbox.comparing.file_edits import FileEdit, file_edit
+from lineclear.core.inbox.comparing.world import World
 from lineclear.ui import theme
 from lineclear.ui.reading.diff_tab import SIDES_FROM, DiffTab
 from lineclear.ui.reading.diff_text import difference

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtTest import QTest
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.ui import theme
 from lineclear.ui.reading.find_bar import FindBar
 from lineclear.ui.reading.folded_text import FoldedText

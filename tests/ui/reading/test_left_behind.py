@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication
 from lineclear.core.checkpoints.model import Checkpoint, Step
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.rows import Detail, Unread
+from lineclear.core.inbox.rows.row import Detail, Unread
 from lineclear.ui import theme
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.reading.composing import MARKS, OPEN, SHUT

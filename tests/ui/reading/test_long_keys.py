@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.comparison import Change
+from lineclear.core.inbox.comparing.comparison import Change
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.store import Store

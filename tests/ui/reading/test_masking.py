@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from lineclear.core.inbox.comparison import Change
-from lineclear.core.inbox.last_approved import Comparison
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.comparing.comparison import Change
+from lineclear.core.inbox.comparing.last_approved import Comparison
+from lineclear.core.inbox.rows.row import Detail
 from lineclear.core.ledger.state import State
 from lineclear.ui import theme, words
 from lineclear.ui.deciding.standing import standing

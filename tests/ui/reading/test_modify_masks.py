@@ -5,8 +5,8 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.comparison import differences
-from lineclear.core.inbox.secrets import at
+from lineclear.core.inbox.comparing.comparison import differences
+from lineclear.core.inbox.secrets.masking import at
 from lineclear.ui import theme
 from lineclear.ui.reading.modify_editor import WHOLE, ModifyEditor, review_text
 from lineclear.ui.reading.stand_ins import StandIns

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lineclear.core.checkpoints.sniff import read_checkpoint
-from lineclear.core.inbox.rows import Detail
+from lineclear.core.inbox.rows.row import Detail
 from lineclear.ui.reading.outgoing import Outgoing
 from lineclear.ui.reading.prepared import Prepared
 from tests.badinputs import FIXTURES

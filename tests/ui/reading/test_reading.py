@@ -11,10 +11,10 @@ from PySide6.QtGui import QColor
 from PySide6.QtTest import QAbstractItemModelTester
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import reveal, unisolated
 from lineclear.core.checkpoints.model import MISSING, Step
-from lineclear.core.checkpoints.text import reveal, unisolated
 from lineclear.core.checkpoints.warnings import LEVELS, Level, strongest_first
-from lineclear.core.inbox.comparison import differences
+from lineclear.core.inbox.comparing.comparison import differences
 from lineclear.ui import theme
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.filtering import parse_filter

@@ -3,7 +3,7 @@
 import pytest
 
 from lineclear.core.checkpoints.model import Counters
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.queue.cells import tools
 from lineclear.ui.reading.run_line import RunLine

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lineclear.cli.settled_elsewhere import told
-from lineclear.core.inbox.settling import comes_of, note_reaches
+from lineclear.core.inbox.deciding.settling import comes_of, note_reaches
 from lineclear.core.ledger.foreign import show_foreign
 from lineclear.core.ledger.state import State
 from lineclear.ui.deciding import offers

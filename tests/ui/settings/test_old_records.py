@@ -1,6 +1,6 @@
 """What is said of folders that could not be looked at for old records."""
 
-from lineclear.core.inbox.old_records import Old
+from lineclear.core.inbox.rows.old_records import Old
 from lineclear.ui.settings import old_records
 
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from lineclear.core.inbox.settings import Settings, SourceSetting, load, save
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting, load, save
 from tests.ui.frame.test_tray import Notified
 from tests.ui.sample import ask_for
 from tests.ui.settings.test_settings_window import started

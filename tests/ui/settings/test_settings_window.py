@@ -15,8 +15,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPushButton, QWidget
 
-from lineclear.core.inbox import settings_change
-from lineclear.core.inbox.settings import (
+from lineclear.core.inbox.operator import settings_change
+from lineclear.core.inbox.operator.settings import (
     LaunchSetting,
     Settings,
     SourceSetting,

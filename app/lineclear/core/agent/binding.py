@@ -15,8 +15,8 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
 from lineclear.core.agent.plainjson import MAX_DEPTH, refuse_unless_json
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 
 IDEMPOTENCY_KEY: Final = "idempotency_key"
 """A parameter of this name is not asked for: it gets the call's id."""

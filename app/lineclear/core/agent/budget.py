@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lineclear.core.agent.errors import BudgetExceeded, MaxIterationsReached, NotConverging
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.ledger.records import Limits
 
 

@@ -15,6 +15,7 @@ from lineclear.core.agent.errors import AgentExecutorError
 from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.run_names import file_stem
@@ -26,9 +27,7 @@ from lineclear.core.checkpoints.starweaver import (
     RunStatus,
     Suspend,
 )
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
@@ -37,6 +36,7 @@ from lineclear.core.ledger.folders import (
     open_folder,
     owners_in,
 )
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
 
 

@@ -33,9 +33,9 @@ from lineclear.core.agent.resume_store import FileResumeStore, Resumable, Resume
 from lineclear.core.agent.run import Run, call_of_pending, run_of
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.agent.tools import Tool
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.lc_agents import ApprovalDecision, PendingApproval
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import StoreHeld, Unreadable
 from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.clock import local_time

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from lineclear.core.agent.errors import HookRejected
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 
 SKIPPED: Final = "[Skipped by hook]"
 

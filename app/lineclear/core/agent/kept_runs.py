@@ -27,9 +27,9 @@ from lineclear.core.agent.run import Run
 from lineclear.core.agent.run_marks import RUN_KEPT, Kind
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 
 _log = logging.getLogger("lineclear.agent")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import StoreRefused
 from lineclear.core.ledger.ask import Call, call_key, open_request
 from lineclear.core.ledger.layout import LANE_NAME

@@ -21,11 +21,11 @@ from lineclear.core.agent.run import Action, Finish, Run, Turn
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, Tool, error_text
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.starweaver import AgentExecutionNode as Node
 from lineclear.core.checkpoints.starweaver import RunStatus
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.ledger.ask import Call
 

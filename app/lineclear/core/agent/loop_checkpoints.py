@@ -10,7 +10,7 @@ import logging
 from typing import Final, Protocol, runtime_checkable
 
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 
 _log = logging.getLogger("lineclear.agent")
 

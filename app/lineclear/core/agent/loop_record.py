@@ -24,10 +24,10 @@ from lineclear.core.checkpoints.a3s import (
     ToolResultBlock,
     ToolUseBlock,
 )
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.run_block import read_block
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.ledger.records import Tokens
 
 

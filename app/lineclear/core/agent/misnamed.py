@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lineclear.core.agent.reachable import Explained
+from lineclear.core.checkpoints.characters.spelling import spelled
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.run_names import runs_in
-from lineclear.core.checkpoints.spelling import spelled
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.folders import owners_in
 

@@ -18,8 +18,8 @@ from typing import Literal, Protocol
 
 from lineclear.core.agent.plainjson import plain
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import DecisionRefused, NotConfirmed, Unreadable
 from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger import outcome as ending

@@ -9,9 +9,9 @@ from typing import Final
 from lineclear.core.agent.errors import ResumeError, ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.run import call_of_pending
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import call_key
 from lineclear.core.ledger.folders import owners_in

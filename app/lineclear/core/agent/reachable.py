@@ -10,9 +10,9 @@ import os
 import stat
 from pathlib import Path
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger import oserrors
+from lineclear.core.ledger.platform import oserrors
 
 
 class Explained(Unreadable):

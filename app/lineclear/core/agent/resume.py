@@ -20,7 +20,7 @@ from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.reachable import folder_below, names_of
 from lineclear.core.agent.resume_store import FileResumeStore
 from lineclear.core.agent.session_store import FileSessionStore
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import (
     AlreadyDecided,
     DecisionRefused,

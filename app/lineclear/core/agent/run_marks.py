@@ -19,9 +19,9 @@ from lineclear.core.agent.errors import ResumeSerializeError
 from lineclear.core.agent.pending_file import newest_call
 from lineclear.core.agent.run import pending_in
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.commit import replace
 from lineclear.core.ledger.folders import file_mode, owners_in

@@ -22,10 +22,9 @@ from lineclear.core.agent.reachable import folder_below, names_of, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
@@ -35,6 +34,7 @@ from lineclear.core.ledger.folders import (
     open_folder,
     owners_in,
 )
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 

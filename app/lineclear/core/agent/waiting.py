@@ -14,7 +14,7 @@ from lineclear.core.agent.bell import Bell, open_bell
 from lineclear.core.agent.passage import Admitted, Passage, Settled
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.unrecorded import UnrecordedEnds
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.ledger.presence import watched
 from lineclear.core.places import default_source
 from lineclear.core.typed_commands import on_call

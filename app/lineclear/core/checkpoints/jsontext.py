@@ -14,8 +14,8 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Self
 
 from lineclear.core.checkpoints import long_json
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.json_faults import fault_in
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
@@ -25,7 +26,6 @@ from lineclear.core.checkpoints.model import (
     Step,
 )
 from lineclear.core.checkpoints.serde import unreadable
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

@@ -6,8 +6,8 @@ import hashlib
 from typing import NamedTuple
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.checkpoints.model import Checkpoint, Json, PendingCall
-from lineclear.core.checkpoints.spelling import spelled
 
 
 class Likeness(NamedTuple):

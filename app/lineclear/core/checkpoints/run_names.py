@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.errors import Unreadable
 
 RUN_ID: Final = "run_id"

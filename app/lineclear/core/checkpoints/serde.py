@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

@@ -12,8 +12,8 @@ from functools import reduce
 from typing import Any, Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.sentences import worded
 
 _OF_LISTS: Final = ("minItems", "maxItems")

@@ -6,9 +6,10 @@ import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
-from lineclear.core.checkpoints import jsontext, scripts
-from lineclear.core.checkpoints.misleading import misleading
-from lineclear.core.checkpoints.text import flags_of
+from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters import scripts
+from lineclear.core.checkpoints.characters.misleading import misleading
+from lineclear.core.checkpoints.characters.text import flags_of
 from lineclear.core.sentences import worded
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.sniff import read_checkpoint
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit

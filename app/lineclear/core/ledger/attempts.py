@@ -14,7 +14,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time

@@ -12,10 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import NotConfirmed, Unreadable
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.ledger.folders import (
     SHOWN_MODE,
@@ -28,6 +26,8 @@ from lineclear.core.ledger.folders import (
     status_of,
 )
 from lineclear.core.ledger.layout import APPROVALS, CLAIMED, OWN_CLAIMED
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.ledger.store import Store
 from lineclear.core.sentences import worded
 

@@ -11,9 +11,9 @@ import time
 from enum import Enum
 
 from lineclear.core.errors import NotConfirmed, StoreRefused
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import folders, system
 from lineclear.core.ledger.layout import TEMPORARY_NAME, temporary_name
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import folders, system
 from lineclear.core.sentences import worded
 
 _log = logging.getLogger(__name__)

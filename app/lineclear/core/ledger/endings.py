@@ -8,10 +8,10 @@ import socket
 from typing import Any
 
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.platform.this import folders
 from lineclear.core.ledger.records import Decision, Person, VerdictName, new_nonce
 from lineclear.core.ledger.steady import SteadyClock
 from lineclear.core.ledger.store import Store

@@ -11,11 +11,11 @@ import errno
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import StoreRefused
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import folders
 from lineclear.core.ledger.folders import close_folder, open_folder, status_of
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import folders
 from lineclear.core.sentences import worded
 
 # A network file system may want a lock's file to be open for writing, which no folder can be.

@@ -9,11 +9,11 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import StoreRefused, Unreadable
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.commit import sync_folder
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.private_groups import others_may_write
 from lineclear.core.sentences import worded
 

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.model import Checkpoint, FileRule
 from lineclear.core.checkpoints.sniff import (
@@ -19,10 +20,7 @@ from lineclear.core.checkpoints.sniff import (
     read_checkpoint,
     read_checkpoint_head,
 )
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import system
 from lineclear.core.ledger.attempts import at_this_attempt, attempt_aid
 from lineclear.core.ledger.claims import (
     claimed_folder,
@@ -39,6 +37,8 @@ from lineclear.core.ledger.folders import (
     refuse_unsafe,
     status_of,
 )
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import system
 from lineclear.core.ledger.records import new_nonce
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.sentences import worded

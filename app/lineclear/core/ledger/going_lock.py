@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError, Refusal, StoreHeld, StoreRefused
 from lineclear.core.ledger import liveness, lock, machine_name
 from lineclear.core.ledger.ancestors import ancestors

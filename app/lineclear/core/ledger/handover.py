@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal, Unreadable
 from lineclear.core.ledger import attempts
 from lineclear.core.ledger.attempts import attempt_aid

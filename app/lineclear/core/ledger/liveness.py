@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.ledger import oserrors
-from lineclear.core.ledger._platform import system
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import system
 from lineclear.core.ledger.records import Owner
 from lineclear.core.sentences import worded
 

@@ -24,11 +24,12 @@ from typing import Literal, Self
 from pydantic import Field
 
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
-from lineclear.core.ledger import liveness, oserrors
-from lineclear.core.ledger._platform import folders, system
+from lineclear.core.ledger import liveness
 from lineclear.core.ledger.folders import SHARED_FILE, make_folders, refuse_others, sync_path
 from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.ledger.platform.this import folders, system
 from lineclear.core.ledger.records import JsonArray, Owner
 from lineclear.core.sentences import worded
 

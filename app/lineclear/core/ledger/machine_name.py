@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.errors import StoreHeld, StoreRefused
-from lineclear.core.ledger import oserrors
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.sentences import worded
 
 _PROC: Final = Path("/proc")

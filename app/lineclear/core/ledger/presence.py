@@ -21,7 +21,6 @@ from pydantic import Field
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.folders import (
     SHOWN_MODE,
     close_folder,
@@ -34,6 +33,7 @@ from lineclear.core.ledger.folders import (
 from lineclear.core.ledger.layout import LOCK
 from lineclear.core.ledger.liveness import current_owner
 from lineclear.core.ledger.lock import NO_LOCK, AgentLock, look
+from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.ledger.records import Record, new_nonce
 from lineclear.core.ledger.sharing import members
 from lineclear.core.private_groups import others_may_write

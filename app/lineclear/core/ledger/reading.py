@@ -9,9 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.sniff import read_checkpoint
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.folders import stands

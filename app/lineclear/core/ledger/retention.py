@@ -14,11 +14,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import NotConfirmed, Unreadable
-from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.folders import names_in
 from lineclear.core.ledger.layout import APPROVALS, RecordName, parse_name
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.store import Store
 from lineclear.core.sentences import worded
 

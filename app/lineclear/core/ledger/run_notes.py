@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import replace

@@ -13,8 +13,8 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.folders import SHARED_BITS, shared_with
+from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.private_groups import others_may_write
 
 if sys.platform != "win32":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Refusal
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import local_time

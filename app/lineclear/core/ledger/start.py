@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Unreadable
 from lineclear.core.ledger import liveness
 from lineclear.core.ledger.clock import read_now

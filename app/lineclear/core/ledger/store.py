@@ -9,11 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger import store_refusals
-from lineclear.core.ledger._platform import folders as system
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.commit import Commit, commit, remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
@@ -39,6 +38,7 @@ from lineclear.core.ledger.layout import (
     parse_name,
     record_name,
 )
+from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.ledger.reading import RecordReader
 from lineclear.core.ledger.records import StoreFormat, new_nonce
 from lineclear.core.ledger.sharing import (

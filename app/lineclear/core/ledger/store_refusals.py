@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import NotConfirmed, StoreRefused, Unreadable
-from lineclear.core.ledger import oserrors
 from lineclear.core.ledger.layout import APPROVALS, FORMAT, PENDING
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.sharing import group_name
 from lineclear.core.sentences import worded
 

@@ -13,15 +13,16 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.spelling import spelled
-from lineclear.core.checkpoints.text import reveal, visible_line
+from lineclear.core.checkpoints.characters.spelling import spelled
+from lineclear.core.checkpoints.characters.text import reveal, visible_line
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.ledger import lock, oserrors
+from lineclear.core.ledger import lock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.ledger.layout import APPROVALS, left_in, taken_over_folder
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.store import Store

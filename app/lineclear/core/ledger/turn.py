@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.spelling import spelled
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.spelling import spelled
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Refusal, StoreHeld, StoreRefused
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.patience import Patience

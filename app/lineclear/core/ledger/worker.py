@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness, lock
 from lineclear.core.ledger.folders import (

@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.bursts import Burst, still_same
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.bursts.joining import Burst, still_same
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.core.inbox.history.sight import Sight, end_seen
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted, translated
 from lineclear.ui.announcing import announce

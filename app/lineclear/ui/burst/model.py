@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from lineclear.core.inbox.burst_table import Kind, Member, Table, Value
-from lineclear.core.inbox.bursts import Burst
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.bursts.joining import Burst
+from lineclear.core.inbox.bursts.table import Kind, Member, Table, Value
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, translated
 from lineclear.ui.labels import tooltip
 

@@ -7,9 +7,9 @@ from typing import cast
 
 from PySide6.QtCore import QObject, Signal
 
-from lineclear.core.inbox import warning_words
-from lineclear.core.inbox.bursts import Burst, Why, burst_of, unfit
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.bursts.joining import Burst, Why, burst_of, unfit
+from lineclear.core.inbox.rows import warning_words
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, marked_pair, translated
 from lineclear.ui.burst import told

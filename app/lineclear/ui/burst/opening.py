@@ -7,8 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QItemSelectionModel, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lineclear.core.inbox.bursts import Burst, unfit
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.bursts.joining import Burst, unfit
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.errors import LineclearError, NotConfirmed
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge

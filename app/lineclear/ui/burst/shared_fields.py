@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QSizePolicy, QWidget
 
-from lineclear.core.inbox.burst_table import Field, Kind, Value
+from lineclear.core.inbox.bursts.table import Field, Kind, Value
 from lineclear.language import _, translated
 from lineclear.ui import theme, words
 from lineclear.ui.burst.block import Block

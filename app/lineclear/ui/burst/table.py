@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.burst_table import Value
+from lineclear.core.inbox.bursts.table import Value
 from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.burst import told

@@ -14,8 +14,8 @@ from lineclear.core.errors import (
     NotConfirmed,
     NothingPending,
 )
-from lineclear.core.inbox.bursts import Apart, Burst, Why
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.bursts.joining import Apart, Burst, Why
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.language import _, counted, marked_pair

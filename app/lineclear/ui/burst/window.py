@@ -9,9 +9,9 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.burst_table import Kind
-from lineclear.core.inbox.bursts import Burst
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.bursts.joining import Burst
+from lineclear.core.inbox.bursts.table import Kind
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.burst import told

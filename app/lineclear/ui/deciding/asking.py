@@ -9,9 +9,9 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settling import note_reaches
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.deciding.settling import note_reaches
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding import offers
 from lineclear.ui.deciding.offers import Offer

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.language import _
 
 

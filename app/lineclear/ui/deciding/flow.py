@@ -9,8 +9,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.state import State
 from lineclear.language import _, translated

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.whereabouts import Gone
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.whereabouts import Gone
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.language import _
 from lineclear.ui.announcing import announce
 from lineclear.ui.deciding import offers

@@ -9,7 +9,7 @@ from math import ceil
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _
 from lineclear.ui import words
 from lineclear.ui.deciding.offers import blocked_codes, stop_codes

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.whereabouts import Gone
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.whereabouts import Gone
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _, translated

@@ -7,19 +7,19 @@ from datetime import UTC, datetime
 
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.answers import takes_answer
-from lineclear.core.inbox.beside import is_held_back
-from lineclear.core.inbox.cautions import (
+from lineclear.core.inbox.deciding.answers import takes_answer
+from lineclear.core.inbox.deciding.path import Origin, may_decide
+from lineclear.core.inbox.relaunch.startable import words_needed
+from lineclear.core.inbox.rows.cautions import (
     ASK_FOR_WORD,
     HANDED_OVER,
     MAY_BE_RUNNING,
     RESUMED_BEFORE,
     UNREAD_BESIDE,
 )
-from lineclear.core.inbox.deciding import Origin, may_decide
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.startable import words_needed
-from lineclear.core.inbox.warning_words import runs_as_you, starts_as_you, unheard
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.rows.warning_words import runs_as_you, starts_as_you, unheard
+from lineclear.core.inbox.runs.beside import is_held_back
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.core.typed_commands import on_call

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lineclear.core.inbox.rowbuilding import RESUMED
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.building import RESUMED
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.records import Launch, Owner
 from lineclear.ui.deciding import offers

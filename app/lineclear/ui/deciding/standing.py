@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
-from lineclear.core.inbox.gone_calls import ASKED_ANEW, GONE
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_text
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
+from lineclear.core.inbox.rows.gone_calls import ASKED_ANEW, GONE
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets.masking import masked_text
 from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.fit import CLOCK
 from lineclear.core.ledger.liveness import Process

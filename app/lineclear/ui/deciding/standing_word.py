@@ -10,12 +10,12 @@ from functools import partial
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.deciding.kept_denials import KeptDenials
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.deciding.standing_denials import StandingDenial, StandingDenials
 from lineclear.core.inbox.history.sight import Sight
-from lineclear.core.inbox.kept_denials import KeptDenials
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.standing_denials import StandingDenial, StandingDenials
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted, translated

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.inbox.world import World, look
+from lineclear.core.inbox.comparing.world import World, look
 from lineclear.language import _
 from lineclear.ui.reading.diff_text import Difference, difference
 from lineclear.ui.reading.prepared import Prepared

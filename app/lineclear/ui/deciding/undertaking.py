@@ -8,7 +8,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, translated
 from lineclear.ui.deciding.verdicts import Done
 from lineclear.ui.reading.banners import Notice, failure_notice

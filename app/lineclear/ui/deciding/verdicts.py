@@ -12,13 +12,13 @@ from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import changed_arguments
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.comparing import changed_arguments
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.core.inbox.history.sight import Sight
-from lineclear.core.inbox.launch import Launched
-from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.startable import words_needed
-from lineclear.core.inbox.worker_word import Word, awaited
+from lineclear.core.inbox.relaunch.launch import Launched
+from lineclear.core.inbox.relaunch.startable import words_needed
+from lineclear.core.inbox.relaunch.worker_word import Word, awaited
+from lineclear.core.inbox.rows.row import Detail, Row
 from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.store import Shown
 from lineclear.language import _, counted

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, counted
 from lineclear.ui import words
 

@@ -9,8 +9,8 @@ from datetime import datetime, timedelta
 from enum import Enum, auto
 from itertools import islice
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.ui.deciding import offers
 from lineclear.ui.desktop import alert_words

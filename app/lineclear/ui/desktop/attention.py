@@ -12,8 +12,8 @@ from types import ModuleType
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QIcon
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger import liveness
 from lineclear.language import _
 from lineclear.ui import assets

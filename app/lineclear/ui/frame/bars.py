@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.totals import Totals
+from lineclear.core.inbox.runs.totals import Totals
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.announcing import announce

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.ledger._platform import folders
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.ledger.platform.this import folders
 from lineclear.core.ledger.presence import NAME_MOST, Reader
 from lineclear.core.ledger.sharing import is_name_of_another
 from lineclear.language import _, counted

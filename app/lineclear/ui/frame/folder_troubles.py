@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QMenu
 
-from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.ui.frame.bars import StatusLine
 from lineclear.ui.frame.folder_words import in_short, sentences, summary
 

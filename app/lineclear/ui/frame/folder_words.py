@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lineclear.core.checkpoints.text import visible_sentence
-from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.checkpoints.characters.text import visible_sentence
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.core.places import path_text
 from lineclear.language import _, counted, translated
 from lineclear.ui import words

@@ -10,8 +10,8 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import operator_state
-from lineclear.core.inbox.operator_state import OperatorState
+from lineclear.core.inbox.operator import operator_state
+from lineclear.core.inbox.operator.operator_state import OperatorState
 from lineclear.language import _, translated
 from lineclear.ui.tasks import Tasks
 

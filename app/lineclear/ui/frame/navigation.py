@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 
-from lineclear.core.inbox.deciding import Origin
+from lineclear.core.inbox.deciding.path import Origin
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted
 from lineclear.ui.bridge import Bridge

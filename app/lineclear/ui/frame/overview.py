@@ -8,10 +8,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.settings import Settings, default_source
-from lineclear.core.inbox.totals import Totals, totals
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.operator.settings import Settings, default_source
+from lineclear.core.inbox.runs.totals import Totals, totals
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.frame.bars import StatusLine

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.liveness import boottime_ns
 from lineclear.language import _
 from lineclear.ui.frame.absence import Absence, Return

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.scan import SourceHealth
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.language import _, translated
 from lineclear.ui import theme, words
 from lineclear.ui.frame.folder_words import sentences

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFrame, QGridLayout, QWidget
 
-from lineclear.core.inbox.totals import Totals
+from lineclear.core.inbox.runs.totals import Totals
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel, PlainLabel
 from lineclear.ui.queue.totals import Line, Scope, lines, over, spoken

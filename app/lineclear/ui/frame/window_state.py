@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.settings import home
+from lineclear.core.inbox.operator.settings import home
 
 NAME = "window.json"
 

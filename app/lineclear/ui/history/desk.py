@@ -10,7 +10,7 @@ from typing import Final
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import chain
 from lineclear.core.inbox.history.entry import Entry

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QScrollArea, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.text import visible, visible_line
+from lineclear.core.checkpoints.characters.text import visible, visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, instant, person_text
 from lineclear.language import _

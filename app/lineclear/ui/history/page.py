@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.inbox.history.query import Term
 from lineclear.core.inbox.history.search import Pivot
 from lineclear.language import _

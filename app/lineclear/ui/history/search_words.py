@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.inbox.history.query import Doubt, Query, ways_of
 from lineclear.language import _
 

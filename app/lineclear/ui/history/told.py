@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
 from lineclear.core.inbox.history.gaps import Gap

@@ -10,13 +10,13 @@ from itertools import chain, islice
 from typing import Any
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.model import MISSING, Json, Position
 from lineclear.core.checkpoints.sniff import counted as counted_in
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
-from lineclear.core.inbox.cautions import REPEATS
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Masked, mask_for_record
+from lineclear.core.inbox.rows.cautions import REPEATS
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets.masking import Masked, mask_for_record
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, translated

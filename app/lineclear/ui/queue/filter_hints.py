@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.ui.queue.filtering import CHIP_NAMES, FIELDS, SYNTAX, Filter
 
 AT_MOST = 8

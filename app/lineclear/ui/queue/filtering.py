@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.warnings import SENTENCES, Level, level_of
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.language import _
 from lineclear.ui.queue.row_index import RowIndex

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.snooze import wakes_at
-from lineclear.core.inbox.totals import RunTotals, Totals
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.rows.snooze import wakes_at
+from lineclear.core.inbox.runs.totals import RunTotals, Totals
 from lineclear.ui.queue import cells
 from lineclear.ui.queue.grouping import expires_soon_from
 from lineclear.ui.queue.row_index import RowIndex

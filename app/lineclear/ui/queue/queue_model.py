@@ -10,9 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import Totals
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import Totals
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.ui.queue.arranging import Arranging
 from lineclear.ui.queue.cells import Column
 from lineclear.ui.queue.grouping import Group, group_of

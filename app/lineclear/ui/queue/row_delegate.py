@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.warnings import Level
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 from lineclear.language import _

@@ -6,8 +6,8 @@ from array import array
 from datetime import datetime
 from math import inf, isnan, nan
 
-from lineclear.core.inbox.cautions import REPEATS
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.cautions import REPEATS
+from lineclear.core.inbox.rows.row import Row
 from lineclear.ui.queue import cells
 
 LATEST = 1e11 - 1

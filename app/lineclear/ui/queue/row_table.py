@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.state import State
 from lineclear.language import _
 from lineclear.ui import words

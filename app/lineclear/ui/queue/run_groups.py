@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import RunKey
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import RunKey
 
 _MOST = 1 << 20
 """More calls than one checkpoint holds."""

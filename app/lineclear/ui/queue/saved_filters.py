@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QPushButton
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.operator_state import SavedFilter
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.operator.operator_state import SavedFilter
 from lineclear.language import _
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.filtering import parse_filter

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.snooze import asleep
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.rows.snooze import asleep
 from lineclear.core.ledger.state import State
 from lineclear.language import _
 

@@ -9,8 +9,8 @@ from typing import Final
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMenu
 
-from lineclear.core.inbox import snooze
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows import snooze
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, translated
 from lineclear.ui import words

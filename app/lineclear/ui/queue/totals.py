@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import Figure, Totals
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import Figure, Totals
 from lineclear.core.ledger.liveness import Process
 from lineclear.language import _, counted, marked_pair
 from lineclear.ui import words

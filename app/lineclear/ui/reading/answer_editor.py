@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QRadioButton, QWidget
 from lineclear.core.checkpoints import typedjson
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.inbox import answers
-from lineclear.core.inbox.changed_arguments import stop_codes
-from lineclear.core.inbox.secrets import Path
+from lineclear.core.inbox.comparing.changed_arguments import stop_codes
+from lineclear.core.inbox.deciding import answers
+from lineclear.core.inbox.secrets.masking import Path
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from lineclear.core.checkpoints.misleading import drawn_as
+from lineclear.core.checkpoints.characters.misleading import drawn_as
 
 _TOKEN: Final = re.compile("[\u2067\u2069\u21e5]|\u27e6U\\+([0-9A-F]{4,6})\u27e7")
 _UNSEEN: Final = frozenset("CM")

@@ -9,13 +9,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError
-from lineclear.core.inbox.beside import is_held_back
-from lineclear.core.inbox.cautions import MAY_BE_RUNNING
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.startable import words_needed
+from lineclear.core.inbox.relaunch.startable import words_needed
+from lineclear.core.inbox.rows.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.beside import is_held_back
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, translated

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.sniff import counted as counted_in
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import ElidedLabel, PlainLabel, tooltip

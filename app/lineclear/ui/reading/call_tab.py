@@ -7,8 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from lineclear.core.checkpoints.model import MISSING
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Path
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets.masking import Path
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.comparison import AT_MOST
-from lineclear.core.inbox.last_approved import Comparison
-from lineclear.core.inbox.secrets import Masked, at, mask
+from lineclear.core.inbox.comparing.comparison import AT_MOST
+from lineclear.core.inbox.comparing.last_approved import Comparison
+from lineclear.core.inbox.secrets.masking import Masked, at, mask
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.reading.colours import Span

@@ -22,9 +22,9 @@ from pygments.lexers.shell import BashLexer
 from pygments.lexers.sql import SqlLexer
 from pygments.token import Token
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import Masked, Path, at
+from lineclear.core.inbox.secrets.masking import Masked, Path, at
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.shown_text import (
     BREAK,

@@ -9,8 +9,8 @@ from PySide6.QtCore import QTimer
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import masked_text
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.secrets.masking import masked_text
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import ElidedLabel

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.agent_folder import Folder
-from lineclear.core.inbox.file_edits import FileEdit, edited
-from lineclear.core.inbox.patch_names import strangers
-from lineclear.core.inbox.secrets import mask_text
-from lineclear.core.inbox.world import World
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.comparing.file_edits import FileEdit, edited
+from lineclear.core.inbox.comparing.patch_names import strangers
+from lineclear.core.inbox.comparing.world import World
+from lineclear.core.inbox.rows.agent_folder import Folder
+from lineclear.core.inbox.secrets.masking import mask_text
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
 from lineclear.ui.reading.changed_text import same_ends, whole_words

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.deciding import Origin
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settling import Resolution, comes_of
+from lineclear.core.inbox.deciding.path import Origin
+from lineclear.core.inbox.deciding.settling import Resolution, comes_of
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.buttons import DecisionButton

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.fileread import FileIdentity
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
-from lineclear.core.inbox.rows import Detail
-from lineclear.core.inbox.secrets import masked_line
+from lineclear.core.inbox.rows.row import Detail
+from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel

@@ -8,7 +8,7 @@ from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
-from lineclear.core.inbox.secrets import Path
+from lineclear.core.inbox.secrets.masking import Path
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel

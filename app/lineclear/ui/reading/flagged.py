@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lineclear.core.checkpoints import scripts
+from lineclear.core.checkpoints.characters import scripts
 
 _TOKEN = re.compile("\u27e6U\\+[0-9A-F]+\u27e7")
 _WORD = re.compile(r"\S+")

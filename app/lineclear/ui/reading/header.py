@@ -7,10 +7,10 @@ from datetime import datetime
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import masked_line
-from lineclear.core.inbox.warning_words import SAME_USER, could_forge
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.rows.warning_words import SAME_USER, could_forge
+from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.core.ledger.records import Person
 from lineclear.ui import theme, words
 from lineclear.ui.deciding.standing import standing

@@ -16,9 +16,9 @@ from PySide6.QtCore import (
 )
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible, visible_line
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible, visible_line
-from lineclear.core.inbox.secrets import Masked, Path, Secret
+from lineclear.core.inbox.secrets.masking import Masked, Path, Secret
 from lineclear.language import _, counted
 from lineclear.ui.reading.colours import Span
 from lineclear.ui.reading.prepared import FIELD_LENGTH, KEY_LENGTH

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.inbox.secrets import Path
+from lineclear.core.inbox.secrets.masking import Path
 from lineclear.ui import theme
 from lineclear.ui.reading import flagged, marked_text
 from lineclear.ui.reading.colours import Span

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.model import Checkpoint
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
-from lineclear.core.inbox.rows import Detail, Unread
-from lineclear.core.inbox.secrets import DOTS
+from lineclear.core.inbox.rows.row import Detail, Unread
+from lineclear.core.inbox.secrets.masking import DOTS
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
 from lineclear.language import _, counted, translated

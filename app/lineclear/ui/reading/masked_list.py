@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.comparison import Change
-from lineclear.core.inbox.secrets import Masked, Path
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.comparing.comparison import Change
+from lineclear.core.inbox.secrets.masking import Masked, Path
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel

@@ -10,12 +10,12 @@ from typing import Any
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox.changed_arguments import stop_codes
-from lineclear.core.inbox.comparison import Change, differences
-from lineclear.core.inbox.secrets import Path, at, mask, places
+from lineclear.core.inbox.comparing.changed_arguments import stop_codes
+from lineclear.core.inbox.comparing.comparison import Change, differences
+from lineclear.core.inbox.secrets.masking import Path, at, mask, places
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme

@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.secrets import Path as Place
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets.masking import Path as Place
 from lineclear.core.ledger.layout import APPROVALS
 from lineclear.core.ledger.records import Person
 from lineclear.language import _

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import (
     MISSING,
     Checkpoint,
@@ -21,8 +22,7 @@ from lineclear.core.checkpoints.model import (
     Step,
 )
 from lineclear.core.checkpoints.sniff import FORMATS
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import (
+from lineclear.core.inbox.secrets.masking import (
     Masked,
     mask_for_record,
     mask_text,

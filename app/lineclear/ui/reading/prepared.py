@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.warnings import strongest_first
-from lineclear.core.inbox.comparison import Change, differences
-from lineclear.core.inbox.last_approved import Comparison
-from lineclear.core.inbox.rows import Detail, Row
-from lineclear.core.inbox.secrets import Masked, Path, at, mask, mask_for_record, places
-from lineclear.core.inbox.world import FILE_CHANGED, RUN_WENT_ON
+from lineclear.core.inbox.comparing.comparison import Change, differences
+from lineclear.core.inbox.comparing.last_approved import Comparison
+from lineclear.core.inbox.comparing.world import FILE_CHANGED, RUN_WENT_ON
+from lineclear.core.inbox.rows.row import Detail, Row
+from lineclear.core.inbox.secrets.masking import Masked, Path, at, mask, mask_for_record, places
 from lineclear.ui.reading.changed_text import Lines, changed_text
 from lineclear.ui.reading.code_colours import colours_of, field_spans, text_spans
 from lineclear.ui.reading.colours import Span

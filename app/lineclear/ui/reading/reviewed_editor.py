@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.inbox.secrets import Masked, Path
+from lineclear.core.inbox.secrets.masking import Masked, Path
 from lineclear.core.ledger.decide import Verdict
 from lineclear.language import _
 from lineclear.ui import theme

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.totals import newest, totals
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.runs.totals import newest, totals
 from lineclear.language import _, counted
 from lineclear.ui import theme, words
 from lineclear.ui.buttons import in_line_button

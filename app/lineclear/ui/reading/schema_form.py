@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import reveal, visible, visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import reveal, visible, visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.language import _
 from lineclear.ui import theme

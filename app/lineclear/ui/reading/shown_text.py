@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.secrets import DOTS, Masked, Path, Secret, mask_text
+from lineclear.core.inbox.secrets.masking import DOTS, Masked, Path, Secret, mask_text
 from lineclear.language import _, counted
 from lineclear.ui.reading.halting import Halt
 from lineclear.ui.reading.wrapping import GUTTER, hang

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import reveal, visible
 from lineclear.core.checkpoints.model import MISSING, Json
-from lineclear.core.checkpoints.text import reveal, visible
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.secrets import DOTS, Masked, Path, Secret, at, mask, places
+from lineclear.core.inbox.secrets.masking import DOTS, Masked, Path, Secret, at, mask, places
 from lineclear.language import _
 
 _STAND_IN = re.compile(f"\u27e6{DOTS}[^\u27e7]*\u27e7")

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints import scripts
+from lineclear.core.checkpoints.characters import scripts
 from lineclear.ui import theme
 from lineclear.ui.reading import colours, flagged, wrapping
 from lineclear.ui.reading.colours import Span

@@ -8,8 +8,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import autostart
-from lineclear.core.inbox.autostart import Autostart
+from lineclear.core.inbox.operator import autostart
+from lineclear.core.inbox.operator.autostart import Autostart
 from lineclear.language import _, translated
 from lineclear.ui.tasks import Tasks
 

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QBoxLayout, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
 
-from lineclear.core.inbox.settings import LaunchSetting, fault_of
+from lineclear.core.inbox.operator.settings import LaunchSetting, fault_of
 from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel

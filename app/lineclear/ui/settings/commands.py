@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QFrame, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rehearsal import rehearse, shown_argument, without_a_place
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, launch_for
+from lineclear.core.inbox.relaunch.rehearsal import rehearse, shown_argument, without_a_place
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.places import path_text
 from lineclear.language import _
 from lineclear.ui import theme, words

@@ -8,13 +8,13 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QMenu, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import quiet_hours
-from lineclear.core.inbox.feed import Diff
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.settings import Settings, SettingsDamaged, settings_path
+from lineclear.core.inbox.operator import quiet_hours
+from lineclear.core.inbox.operator.settings import Settings, SettingsDamaged, settings_path
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.bridge import Bridge

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
-from lineclear.core.inbox.scan import SourceHealth
-from lineclear.core.inbox.settings import Settings, SourceSetting
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
+from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.watching.scan import SourceHealth
 from lineclear.core.places import path_text
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme

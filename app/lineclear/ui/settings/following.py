@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer
 
-from lineclear.core.inbox.settings import settings_path
+from lineclear.core.inbox.operator.settings import settings_path
 from lineclear.language import _
 from lineclear.ui.tasks import Tasks
 

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.ui import theme
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.flow import Flow

@@ -7,10 +7,10 @@ from datetime import time
 from PySide6.QtCore import QSignalBlocker, Qt, QTime
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QTimeEdit
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox import quiet_hours
-from lineclear.core.inbox.deciding import operator
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.deciding.path import operator
+from lineclear.core.inbox.operator import quiet_hours
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.language import _, counted
 from lineclear.ui import words
 from lineclear.ui.settings.autostart import AutostartSwitch

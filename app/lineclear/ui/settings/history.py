@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.database import history_path
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.places import path_text
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words

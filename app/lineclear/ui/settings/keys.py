@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.language import _
 from lineclear.ui.frame.key_list import key_grid
 from lineclear.ui.settings.flow import WrappingCheckBox

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QCheckBox
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.language import _
 from lineclear.ui.settings.form import Change, Choice, Page, note, put
 from lineclear.ui.theme import HIGH_CONTRAST

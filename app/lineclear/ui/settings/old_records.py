@@ -7,11 +7,12 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import old_records, scan
 from lineclear.core.inbox.history.recorder import places_of
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.old_records import Old
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.rows import old_records
+from lineclear.core.inbox.rows.old_records import Old
+from lineclear.core.inbox.watching import scan
 from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.settings.form import button, in_line, note

@@ -6,11 +6,11 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox import proposal_words
-from lineclear.core.inbox.proposals import accepted, same_command
-from lineclear.core.inbox.rehearsal import Rehearsal
-from lineclear.core.inbox.settings import LaunchSetting, Settings
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.operator.settings import LaunchSetting, Settings
+from lineclear.core.inbox.relaunch import proposal_words
+from lineclear.core.inbox.relaunch.proposals import accepted, same_command
+from lineclear.core.inbox.relaunch.rehearsal import Rehearsal
 from lineclear.language import _, translated
 from lineclear.ui.deciding.arming import SETTLE_S
 from lineclear.ui.labels import WholeLabel

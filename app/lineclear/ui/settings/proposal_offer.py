@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from lineclear.core.checkpoints.text import visible_line, visible_sentence
+from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.errors import Unreadable
-from lineclear.core.inbox.proposal_words import done
-from lineclear.core.inbox.proposals import accepted, read_proposal, same_command, trusted
-from lineclear.core.inbox.rehearsal import rehearse
-from lineclear.core.inbox.rows import Row
-from lineclear.core.inbox.settings import LaunchSetting
+from lineclear.core.inbox.operator.settings import LaunchSetting
+from lineclear.core.inbox.relaunch.proposal_words import done
+from lineclear.core.inbox.relaunch.proposals import accepted, read_proposal, same_command, trusted
+from lineclear.core.inbox.relaunch.rehearsal import rehearse
+from lineclear.core.inbox.rows.row import Row
 from lineclear.language import _, translated
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.reading.banners import Notice

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from lineclear.core.inbox.settings import Settings
+from lineclear.core.inbox.operator.settings import Settings
 from lineclear.language import _
 from lineclear.ui import theme
 from lineclear.ui.frame.bars import separator

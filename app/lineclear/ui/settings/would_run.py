@@ -6,8 +6,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
-from lineclear.core.checkpoints.text import visible_line
-from lineclear.core.inbox.rehearsal import Rehearsal
+from lineclear.core.checkpoints.characters.text import visible_line
+from lineclear.core.inbox.relaunch.rehearsal import Rehearsal
 from lineclear.language import _, translated
 from lineclear.ui import theme
 from lineclear.ui.settings.form import note

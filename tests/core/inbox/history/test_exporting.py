@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history import exporting
 from lineclear.core.inbox.history.exporting import Format, cell, export, lines

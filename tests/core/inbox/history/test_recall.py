@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from lineclear.core.inbox.comparing.last_approved import LastApproved
 from lineclear.core.inbox.history.recall import recall_approved
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.last_approved import LastApproved
 from tests.core.inbox.history.ledgers import add, fact
 from tests.ui.sample import SOURCE, a_row
 

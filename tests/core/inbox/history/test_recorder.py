@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history import recorder as recording
 from lineclear.core.inbox.history.chain import verify
 from lineclear.core.inbox.history.database import history_path
@@ -18,9 +17,10 @@ from lineclear.core.inbox.history.entry import Entry
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.recorder import News, Recorder, places_of
 from lineclear.core.inbox.history.search import Search
-from lineclear.core.inbox.scan import scan_once
-from lineclear.core.inbox.scanned import SourceHealth
-from lineclear.core.inbox.watch import InboxWatcher
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import scan_once
+from lineclear.core.inbox.watching.scanned import SourceHealth
+from lineclear.core.inbox.watching.watch import InboxWatcher
 from lineclear.core.ledger.decide import Verdict, decide
 from lineclear.core.ledger.store import Store
 from tests.core.inbox.agents import asked, call, watching
@@ -109,7 +109,7 @@ def test_what_was_decided_while_nobody_watched_is_found_and_the_gap_is_told(sour
 
 WATCHER = """
 import sys
-from lineclear.core.inbox.feed import Diff
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.inbox.history.recorder import Recorder
 recorder = Recorder()
 recorder.start()

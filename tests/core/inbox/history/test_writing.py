@@ -18,8 +18,8 @@ from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.search import Search
 from lineclear.core.inbox.history.sight import Sight
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.scan import read_detail, scan_once
-from lineclear.core.inbox.walk import settled, stamp
+from lineclear.core.inbox.sources.walk import settled, stamp
+from lineclear.core.inbox.watching.scan import read_detail, scan_once
 from lineclear.core.ledger.decide import Verdict, decide, resolve, take_back
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.store import Store

@@ -9,6 +9,7 @@ from typing import Annotated, Final, Self
 from pydantic import Field, TypeAdapter, ValidationError
 
 from lineclear.core.checkpoints.a3s.messages import Message, TokenUsage
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.loop_convergence import LoopConvergenceState
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import (
@@ -19,7 +20,6 @@ from lineclear.core.checkpoints.serde import (
     Record,
     unreadable,
 )
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

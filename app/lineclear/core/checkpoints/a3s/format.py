@@ -30,6 +30,7 @@ from lineclear.core.checkpoints.a3s.naming import (
     file_name,
     legacy_file_name,
 )
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.dismantling import let_go
 from lineclear.core.checkpoints.model import (
     MISSING,
@@ -50,7 +51,6 @@ from lineclear.core.checkpoints.model import (
 from lineclear.core.checkpoints.ours import BLOCK, as_written, reported
 from lineclear.core.checkpoints.run_block import is_broken
 from lineclear.core.checkpoints.serde import unknown_keys
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.checkpoints.uncollected import uncollected
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded

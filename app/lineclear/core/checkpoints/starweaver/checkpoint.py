@@ -9,12 +9,12 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import Count, Omitted, Record, unreadable
 from lineclear.core.checkpoints.starweaver.accounting import Metadata, TraceContext, Usage
 from lineclear.core.checkpoints.starweaver.messages import ModelMessage
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, Status
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

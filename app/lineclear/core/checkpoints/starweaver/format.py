@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.dismantling import let_go
 from lineclear.core.checkpoints.model import (
     MISSING,
@@ -41,7 +42,6 @@ from lineclear.core.checkpoints.starweaver.messages import ModelResponse
 from lineclear.core.checkpoints.starweaver.pending import pending_calls
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
 from lineclear.core.checkpoints.starweaver.transcript import results, steps, transcript
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.sentences import worded
 from lineclear.language import marked
 

@@ -12,11 +12,11 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.serde import Omitted, Record, unreadable
 from lineclear.core.checkpoints.starweaver.accounting import Metadata
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Refusal
 from lineclear.core.sentences import worded
 from lineclear.language import marked

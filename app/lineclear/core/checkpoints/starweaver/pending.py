@@ -6,13 +6,13 @@ from collections import Counter
 from typing import Final
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.core.checkpoints.characters.spelling import spelled
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import MISSING, Json, PendingCall
-from lineclear.core.checkpoints.spelling import spelled
 from lineclear.core.checkpoints.starweaver.arguments import InvalidArguments, execution_value
 from lineclear.core.checkpoints.starweaver.hitl import approval_id, deferred_id
 from lineclear.core.checkpoints.starweaver.messages import ToolCallPart, ToolReturnPart
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState, RunStatus
-from lineclear.core.checkpoints.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.sentences import worded
 

@@ -14,12 +14,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any, Final
 
-from lineclear.core.checkpoints.text import visible_line
+from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import FACT_COLUMNS, Entry
-from lineclear.core.inbox.secrets import masked_text
-from lineclear.core.ledger import oserrors
+from lineclear.core.inbox.secrets.masking import masked_text
 from lineclear.core.ledger.layout import temporary_name
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
 

@@ -14,9 +14,9 @@ from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import STAGES, Fact, Kind, detail_text, kept, person_text
 from lineclear.core.inbox.history.sight import columns_of
-from lineclear.core.inbox.rowbuilding import system_name
-from lineclear.core.inbox.secrets import masked_text
-from lineclear.core.inbox.walk import is_lane, settled, stamp
+from lineclear.core.inbox.rows.building import system_name
+from lineclear.core.inbox.secrets.masking import masked_text
+from lineclear.core.inbox.sources.walk import is_lane, settled, stamp
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.ended_as import ended_as
 from lineclear.core.ledger.layout import APPROVALS, RecordName

@@ -11,7 +11,7 @@ from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.history.entry import Entry
 from lineclear.core.inbox.history.query import Query, Term
 from lineclear.core.inbox.history.search import Search
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.records import Decision, Person
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text

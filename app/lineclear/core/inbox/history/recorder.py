@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.errors import LineclearError
-from lineclear.core.inbox import secrets
-from lineclear.core.inbox.feed import Diff
 from lineclear.core.inbox.history.entry import Entry, Kind, instant
 from lineclear.core.inbox.history.ledgerread import Mask, Place
 from lineclear.core.inbox.history.writing import History
-from lineclear.core.inbox.rows import Row
+from lineclear.core.inbox.rows.row import Row
+from lineclear.core.inbox.secrets import masking as secrets
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.records import Owner, new_nonce
 from lineclear.core.ledger.state import State

@@ -10,11 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
-from lineclear.core.inbox import secrets
 from lineclear.core.inbox.history import chain, database, merging, retention
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, detail_text, kept
 from lineclear.core.inbox.history.ledgerread import Mask, Place, look, stamp_text
 from lineclear.core.inbox.history.merging import Merged
+from lineclear.core.inbox.secrets import masking as secrets
 from lineclear.core.ledger.endings import this_person
 from lineclear.core.ledger.records import format_instant, new_nonce
 from lineclear.core.places import path_text

@@ -1,0 +1,1 @@
+"""Characters: what hides, reorders or imitates text, made visible."""

@@ -1,0 +1,1 @@
+"""Bursts: calls of one tool that are decided together."""

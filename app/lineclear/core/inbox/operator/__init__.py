@@ -1,0 +1,1 @@
+"""What belongs to the operator: settings, the own view, hours, start at sign-in."""

@@ -1,0 +1,1 @@
+"""Runs: what calls, copies and earlier ends of one run say of each other."""

@@ -1,0 +1,1 @@
+"""Secrets: how they are told, and taken out of what is shown."""

@@ -1,0 +1,1 @@
+"""Sources: the watched folders, where they lead, and the stores below them."""

@@ -1,0 +1,1 @@
+"""What each operating system does behind commit, lock and liveness."""
