@@ -139,10 +139,11 @@ class Blocker(importlib.abc.MetaPathFinder):
             raise ImportError(f"{name} is not installed here")
 
 # One module per platform behind publish, lock and liveness; only this one's can be imported.
-OWN = {"linux": "_linux", "darwin": "_macos", "win32": "_windows"}[sys.platform]
-ELSEWHERE = {"_linux", "_macos", "_windows"} - {OWN}
-if OWN == "_windows":
-    ELSEWHERE.add("_posix")
+OWN = {"linux": "linux", "darwin": "macos", "win32": "windows"}[sys.platform]
+OF_SYSTEMS = {"linux", "macos", "windows"} - {OWN} | ({"posix"} if OWN == "windows" else set())
+ELSEWHERE = {f"lineclear.core.ledger.platform.{name}" for name in OF_SYSTEMS}
+if OWN != "windows":
+    ELSEWHERE.add("lineclear.core.checkpoints._windows")
 
 sys.meta_path.insert(0, Blocker())
 import lineclear
@@ -150,7 +151,7 @@ count = 0
 for part in ("core", "cli", "demo"):
     package = importlib.import_module(f"lineclear.{part}")
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if module.name.endswith(".__main__") or module.name.rpartition(".")[2] in ELSEWHERE:
+        if module.name.endswith(".__main__") or module.name in ELSEWHERE:
             continue
         importlib.import_module(module.name)
         count += 1

@@ -161,7 +161,7 @@ def test_a_sentence_of_core_has_a_value_for_each_field_and_no_other():
             else:
                 fits = set().union(*asked) - {"n"} == given
             if not fits:
-                found.append(f"{name}:{call.lineno} {templates[0]}")
+                found.append(f"{name}:{call.lineno} {templates[0]!r}")
     assert found == []
 
 
@@ -340,7 +340,9 @@ def test_a_sentence_of_core_is_told_with_its_parts_in_the_language_of_the_window
     assert in_language(script, tmp_path, LANGUAGE="qps") == (
         "VOLL: {a}! 2 NEIN as it is | {a} cannot be opened: the disk is full."
     )
-    catalogue.get("{path} cannot be opened: {why}.").string = "{wrong}"
+    wrong = catalogue.get("{path} cannot be opened: {why}.")
+    assert wrong is not None
+    wrong.string = "{wrong}"
     with made.open("wb") as file:
         write_mo(file, catalogue)
     assert in_language(script, tmp_path, LANGUAGE="qps") == (

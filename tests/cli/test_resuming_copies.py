@@ -105,6 +105,7 @@ def test_what_it_waits_for_is_said_and_ctrl_c_ends_it(folder, by, end):
     }
     with resuming(folder, "a") as process:
         with locked(folder, by):
+            assert process.stderr is not None
             told = process.stderr.readline()
             assert told.startswith(f"{words[by]} Waiting for that for up to ")
             assert (process.poll(), ran(folder)) == (None, [])
@@ -136,6 +137,7 @@ def test_ctrl_c_ends_the_wait_of_an_agents_own_program_too(folder, end):
     pipe = subprocess.PIPE
     with subprocess.Popen(argv, cwd=folder, stdout=pipe, stderr=pipe, text=True) as process:
         with locked(folder, "turn"):
+            assert process.stderr is not None
             told = process.stderr.readline()
             assert told.startswith(f"Another start of run {RUN} is under way, in process ")
             if end == "interrupted":

@@ -133,7 +133,7 @@ async def test_a_home_that_cannot_be_written_keeps_copies_apart_all_the_same(
 async def test_where_neither_can_be_kept_it_is_said(source, tmp_path, monkeypatch, caplog):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LINECLEAR_HOME", str(tmp_path / "file" / "home"))
-    monkeypatch.setattr(machine_name.sys, "platform", "other")
+    monkeypatch.setattr(sys, "platform", "other")
     agent = Slow(source.parent)
     agent.may.set()
     with caplog.at_level(logging.WARNING):
@@ -173,6 +173,7 @@ def test_a_name_is_held_by_one_process_and_freed_with_it():
         [sys.executable, "-c", holds, "a name"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
         try:
+            assert process.stdout is not None
             assert process.stdout.readline() == b"held\n"
             assert machine_name.holder("a name") == process.pid
             with pytest.raises(StoreHeld, match=f"process {process.pid}"):

@@ -4,8 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from lineclear.core.ledger import endings
-from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.endings import expire, expired
 from lineclear.core.ledger.start import Waiting, read_decision
 from lineclear.core.ledger.steady import SteadyClock
@@ -57,7 +56,7 @@ def test_a_clock_that_is_put_forward_expires_no_request(store, monkeypatch):
     ends = datetime.now(UTC) + timedelta(minutes=10)
     shown = asked(store, refund(expires_at=ends))
     assert isinstance(read_decision(store, shown), Waiting)
-    true = endings.read_now
+    true = read_now
 
     def forward() -> Now:
         now = true()

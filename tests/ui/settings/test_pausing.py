@@ -1,11 +1,14 @@
 """What is paused is said wherever the window tells what it watches, with the way back."""
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lineclear.core.inbox.operator.settings import Settings, SourceSetting, load, save
+from lineclear.ui.window import MainWindow
 from tests.ui.frame.test_tray import Notified
 from tests.ui.sample import ask_for
 from tests.ui.settings.test_settings_window import started
@@ -20,11 +23,13 @@ def keep(*sources: SourceSetting) -> None:
 
 
 def empty_sentence(window) -> str:
-    return window.empty.sentence.text()
+    return str(window.empty.sentence.text())
 
 
-def way_back(window) -> QPushButton:
-    return window.empty.findChild(QPushButton, "watchEmpty")
+def way_back(window: MainWindow) -> QPushButton:
+    found = window.empty.findChild(QPushButton, "watchEmpty")
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize("after_restart", [False, True])
@@ -34,7 +39,8 @@ async def test_a_window_that_watches_nothing_says_so_and_how_to_watch_again(
     ask_for(source)
     keep(SourceSetting(path=source, paused=after_restart))
     async with started(qapp, until) as window:
-        icon = window.tray.icon = Notified()
+        tray: Any = window.tray
+        icon = tray.icon = Notified()
         if not after_restart:
             await until(lambda: window.model.rowCount() == 1, "the call")
             window.desk.folder_menu(source).actions()[0].trigger()
@@ -71,7 +77,7 @@ async def test_a_paused_folder_that_is_clicked_offers_to_be_watched_again(qapp, 
     keep(SourceSetting(path=source, paused=True))
     async with started(qapp, until) as window:
         await until(lambda: window.sidebar.source_model.rowCount() == 1, "the folder")
-        chosen = []
+        chosen: list[object] = []
         window.sidebar.resting_chosen.connect(chosen.append)
         line = window.sidebar.source_model.index(0)
         place = window.sidebar.sources.visualRect(line).center()

@@ -26,4 +26,5 @@ def test_what_a_person_took_back_was(tmp_path):
         take_back(store, shown, BOB)
     (found,) = look(place(lane), set(), lambda value: value).facts
     assert found.ended == "taken_back"
+    assert found.ended_by is not None
     assert "bob" in found.ended_by

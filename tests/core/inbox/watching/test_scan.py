@@ -186,7 +186,7 @@ def test_what_a_wrong_clock_let_lapse_stands_again_once_the_clock_is_right(sourc
     scanner = Scanner(Settings(sources=(setting,)))
     with Store.open(shown.store) as store:
         decide(store, shown, Verdict("approve"), BOB, valid_for_s=900)
-    right = scan.read_now
+    right = read_now
     with monkeypatch.context() as wrong:
         ahead = timedelta(hours=1)
         wrong.setattr(scan, "read_now", lambda: replace(right(), wall=right().wall + ahead))
