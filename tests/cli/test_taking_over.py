@@ -336,3 +336,52 @@ def test_nor_is_one_that_a_relaunch_goes_on_with(folder, theirs):
         refused = lineclear("resume", other, "--agent", "slow:make", *WORD, cwd=folder)
         assert (refused.returncode, ran(folder)) == (6, [])
         assert f" resumed it in {one}. " in refused.stderr
+
+
+# --- A checkpoint that cannot be read ------------------------------------------------------------
+
+
+def torn(path):
+    path.write_bytes(path.read_bytes()[:300])
+    return "not_json", path
+
+
+def encrypted(path):
+    path.write_bytes(b"A3SE\x01aaaa")
+    return "encrypted", path
+
+
+def later(path):
+    content = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**content, "schema_version": 2}))
+    return "future_schema", path
+
+
+def renamed(path):
+    return "key_mismatch", path.rename(path.with_name(f"{path.stem} (copy).json"))
+
+
+def linked(path):
+    path.symlink_to(path.rename(path.parent.parent / "other.json"))
+    return "symlink", path
+
+
+@pytest.mark.parametrize("spoil", [torn, encrypted, later, renamed, linked])
+def test_of_one_that_cannot_be_read_the_file_the_reason_and_the_cure_are_told(
+    folder, theirs, spoil
+):
+    code, path = spoil(theirs)
+    refused = resume(folder, *WORD)
+    assert (refused.returncode, refused.stdout, ran(folder)) == (4, "", [])
+    assert refused.stderr.startswith(f"lineclear: {path}")
+    assert refused.stderr.endswith(f"[{code}]\n")
+    assert any(cure in refused.stderr for cure in ("Put a whole copy back", "name it id_"))
+
+
+def test_a_block_that_cannot_be_read_is_told_with_its_file(folder, theirs):
+    content = json.loads(theirs.read_bytes())
+    theirs.write_text(json.dumps({**content, "lineclear": {}}))
+    refused = resume(folder, *WORD)
+    assert (refused.returncode, ran(folder)) == (4, [])
+    assert refused.stderr.startswith(f"lineclear: {theirs}: In its block 'lineclear': ")
+    assert "Put a whole copy back" in refused.stderr

@@ -18,7 +18,14 @@ from lineclear.cli.factories import check_spec, load_factory
 from lineclear.cli.terminal import Terminal
 from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
-from lineclear.core.agent.resume import agent_failed, at_once, hand_over, kept_runs, resume
+from lineclear.core.agent.resume import (
+    agent_failed,
+    at_once,
+    hand_over,
+    kept_runs,
+    refuse_unread,
+    resume,
+)
 from lineclear.core.errors import NothingPending
 from lineclear.core.inbox.operator.settings import load
 from lineclear.core.inbox.relaunch.going_on import LAUNCHED, turn_to_go_on
@@ -93,16 +100,21 @@ def _taken_over(
         asyncio.run(hand_over(store, folder, run_id))
 
     argv = ("lineclear", "resume", os.fspath(store), "--agent", options.agent)
-    taken_over = take_over(
-        store,
-        runs,
-        load(),
-        hand,
-        [path_text(part) for part in argv],
-        kept=kept,
-        claimed=os.environ.get(CLAIMED_RUN),
-        despite=frozenset(options.despite),
-    )
+    try:
+        taken_over = take_over(
+            store,
+            runs,
+            load(),
+            hand,
+            [path_text(part) for part in argv],
+            kept=kept,
+            claimed=os.environ.get(CLAIMED_RUN),
+            despite=frozenset(options.despite),
+        )
+    except NothingPending:
+        # Another file than those of its runs may be at fault.
+        asyncio.run(refuse_unread(store, runs))
+        raise
     if taken_over is None:
         return None
     return TakeOver(taken_over.folder, partial(_taken_up, taken_over, terminal))

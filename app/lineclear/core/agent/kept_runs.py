@@ -316,7 +316,7 @@ class KeptRuns:
         try:
             return Taken(run_of_loop(found))
         except Unreadable as why:
-            raise _named(why, run_id, store) from why
+            raise named(why, run_id, store) from why
 
 
 async def _execution(keeper: CheckpointKeeper, run_id: str) -> Taken | None:
@@ -326,7 +326,7 @@ async def _execution(keeper: CheckpointKeeper, run_id: str) -> Taken | None:
     try:
         return run_of_execution(found)
     except Unreadable as why:
-        raise _named(why, run_id, keeper) from why
+        raise named(why, run_id, keeper) from why
 
 
 @contextmanager
@@ -415,7 +415,7 @@ def _furthest(execution: Taken | None, loop: Taken | None) -> Taken | None:
     return execution
 
 
-def _named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
+def named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
     """Say of which file it is, where there is one, or else of which run."""
     if isinstance(keeper, _Filed):
         path = keeper.file_of(run_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
 from lineclear.core.agent.errors import AgentExecutorError, AgentFailed, ResumeError
 from lineclear.core.agent.executor import AgentExecutor
 from lineclear.core.agent.guard import failure_text
-from lineclear.core.agent.kept_runs import KeptRun, chosen_run, latest_first, unread
+from lineclear.core.agent.kept_runs import KeptRun, chosen_run, latest_first, named, unread
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.reachable import folder_below, names_of
 from lineclear.core.agent.resume_store import FileResumeStore
@@ -114,6 +114,22 @@ async def kept_runs(folder: Path) -> frozenset[str]:
         raise unread(why) from why
 
 
+async def refuse_unread(folder: Path, runs: Iterable[str]) -> None:
+    """Raise Unreadable for the first of RUNS whose loop checkpoint in a folder is of no use.
+
+    It names the file, why, and what to do; a file under another name than its run's counts.
+    """
+    store = FileSessionStore(absolute(folder))
+    try:
+        for run_id in sorted(runs):
+            if await store.load_loop_checkpoint(run_id) is None:
+                await store.refuse_misnamed(run_id)
+    except Unreadable as why:
+        raise unread(why) from why
+    finally:
+        store.close()
+
+
 async def hand_over(source: Path, folder: Path, run_id: str) -> None:
     """Put a run that another program left in SOURCE into a folder of ours, as our checkpoint.
 
@@ -128,10 +144,15 @@ async def hand_over(source: Path, folder: Path, run_id: str) -> None:
                 " take up.",
                 code="no_run",
             )
-        run = run_of_loop(found)
+        try:
+            run = run_of_loop(found)
+        except Unreadable as why:
+            raise named(why, run_id, theirs) from why
         async with FileResumeStore(folder) as store:
             await store.hold()
             await ours.save_loop_checkpoint(run_id, loop_checkpoint_of(run, found.session_id))
+    except Unreadable as why:
+        raise unread(why) from why
     finally:
         theirs.close()
         ours.close()
