@@ -331,8 +331,13 @@ async def test_a_file_damaged_meanwhile_is_said_and_what_held_goes_on(window, un
     await until(shown.told.isVisible, "why nothing was saved")
     assert settings_path().read_text() == "{"
     assert page.rows._group.checkedId() == 1
+    assert "cannot be understood" in shown.told.text()
+    left = shown.told.mapTo(shown, shown.told.contentsRect().topLeft()).x()
+    assert shown.way_out.mapTo(shown, shown.way_out.rect().topLeft()).x() == left
     settings_path().write_text(whole)
     await until(lambda: not window.desk.strip.isVisible(), "the strip's end")
+    await until(lambda: not shown.told.isVisible(), "the end of what the settings say of it")
+    assert not shown.way_out.isVisible()
 
 
 @pytest.mark.parametrize("where", ["settingsFileAside", "keepAside"])

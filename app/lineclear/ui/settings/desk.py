@@ -75,6 +75,8 @@ class SettingsDesk(QObject):
         self._presence = bridge.settings.presence
         self._wrong_since = False
         """The file was damaged while this window was open."""
+        self._damage_told = ""
+        """What was last said of a damaged file where something was to be changed."""
         self.window: SettingsWindow | None = None
         self.strip = Strip(
             "",
@@ -198,7 +200,8 @@ class SettingsDesk(QObject):
         try:
             await self._bridge.change_settings(edit)
         except SettingsDamaged as why:
-            self.tell(_damaged(why), way_out=not why.newer)
+            self._damage_told = _damaged(why)
+            self.tell(self._damage_told, way_out=not why.newer)
         except LineclearError as why:
             self.tell(translated(why.sentence))
         else:
@@ -250,6 +253,9 @@ class SettingsDesk(QObject):
             if self._wrong_since:
                 self._say_of_file("")
             self._wrong_since = False
+            if self.window is not None and self.window.told.text() == self._damage_told:
+                self.window.say("")
+            self._damage_told = ""
 
     def keep_aside(self) -> None:
         """Keep a damaged file aside, with what is in force in its place."""

@@ -29,7 +29,9 @@ from lineclear.ui.settings.flow import Flow
 LABEL_WIDTH = 168
 CONTROL_LEAST = 300
 """Pixels that a control has beside its label, or it stands below it."""
-_MARGINS = (28, 22, 28, 24)
+MARGIN = 28
+"""Of a page, at either side."""
+_MARGINS = (MARGIN, 22, MARGIN, 24)
 _MARGINS_NARROW = (10, 16, 10, 16)
 WIDEST = 640
 USUAL_LINE = 15

@@ -24,7 +24,7 @@ from lineclear.ui.frame.bars import separator
 from lineclear.ui.frame.sidebar import Entry, EntryDelegate, EntryModel
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.settings.folders import FoldersPage
-from lineclear.ui.settings.form import Page, button
+from lineclear.ui.settings.form import MARGIN, Page, button
 
 LIST_WIDTH = 176
 LIST_MOST = 260
@@ -63,12 +63,13 @@ class SettingsWindow(QWidget):
             self.stack.addWidget(page)
         self.told = PlainLabel(name="settingsTold")
         self.told.setWordWrap(True)
-        self.told.setContentsMargins(28, 8, 28, 8)
+        self.told.setContentsMargins(MARGIN, 8, MARGIN, 8)
         self.told.setProperty("banner", "stop")
         self.told.setProperty("tone", "stop")
         self.told.hide()
         self.way_out = button(KEEP_ASIDE, "keepAside")
-        self.way_out.hide()
+        self.way_out_line = QWidget()
+        self.way_out_line.hide()
         self._lay_out()
         self.list.selectionModel().currentChanged.connect(self._turned)
         self.list.setCurrentIndex(self._names.index(0))
@@ -102,11 +103,15 @@ class SettingsWindow(QWidget):
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 12, 0, 12)
         column.addWidget(self.list)
+        beside = QHBoxLayout(self.way_out_line)
+        beside.setContentsMargins(MARGIN, 8, MARGIN, 12)
+        beside.addWidget(self.way_out)
+        beside.addStretch(1)
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.stack, 1)
         right.addWidget(self.told)
-        right.addWidget(self.way_out, 0, Qt.AlignmentFlag.AlignLeft)
+        right.addWidget(self.way_out_line)
         edge = separator()
         edge.setObjectName("settingsEdge")
         box = QHBoxLayout(self)
@@ -143,6 +148,6 @@ class SettingsWindow(QWidget):
 
     def say(self, told: str, *, way_out: bool = False) -> None:
         """Say why something was not changed, "" for nothing; WAY_OUT: the file is damaged."""
-        self.way_out.setVisible(way_out)
+        self.way_out_line.setVisible(way_out)
         self.told.setText(told)
         self.told.setVisible(bool(told))
