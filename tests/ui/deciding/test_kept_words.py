@@ -5,12 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from PySide6.QtWidgets import QPushButton
 
 from lineclear.core import places
 from lineclear.core.inbox.deciding.kept_denials import FOLDER
+from lineclear.core.inbox.deciding.standing_denials import Stand, StandingDenial
+from lineclear.ui.frame.open_words import OpenWords
 from tests.ui.sample import ask_for
 from tests.ui.test_window import decision_of
 
@@ -100,6 +103,43 @@ async def test_it_goes_on_is_said_and_is_taken_back(denied, inbox, source, until
     third = ask_for(source, arguments={"customer": "C-9", "amount": 2}).shown
     await until(lambda: inbox.model.row(third.aid), "the call")
     assert decision_of(third) is None
+
+
+async def test_what_is_said_of_before_ends_with_it_though_a_later_word_stands(
+    denied, inbox, source, until
+):
+    strip = inbox.open_words.strip
+    other = ask_for(source, agent="other-bot").shown
+    row = await until(lambda: inbox.model.row(other.aid), "the other run's call")
+    inbox.flow.standing.add(row, "not now", [])
+    assert "refund-bot" in strip.label.text()
+    assert "more" not in strip.label.text()
+    entry, _later = inbox.open_words.standing_menu().actions()
+    entry.trigger()
+    await until(strip.isHidden, "the strip gone")
+    assert inbox.status.standing.text().startswith("other-bot: denied until ")
+
+
+@pytest.mark.parametrize("how", ["stopped", "lapsed"])
+async def test_what_is_said_names_the_words_that_still_stand(inbox, source, until, how):
+    standing, now = inbox.flow.standing, datetime.now(UTC)
+    early, late = (
+        StandingDenial(source, source, agent, "r", "no", now + timedelta(minutes=minutes))
+        for agent, minutes in (("early-bot", 1), ("late-bot", 9))
+    )
+    standing._words.go_on(dict.fromkeys((early, late), Stand(frozenset(), 0)))
+    strip = OpenWords(inbox.flow, inbox.status).strip
+    assert "early-bot: denied until " in strip.label.text()
+    assert strip.label.text().endswith(", and 1 more.")
+    if how == "lapsed":
+        standing._now = lambda: now + timedelta(minutes=2)
+    standing.revoke(early if how == "stopped" else None)
+    await until(lambda: "early-bot" not in strip.label.text(), "it tells of that one no more")
+    assert "before goes on. late-bot: denied until " in strip.label.text()
+    assert "more" not in strip.label.text()
+    strip.button("standingWordsOk").click()
+    standing.revoke(late)
+    assert strip.isHidden()
 
 
 async def test_what_is_said_goes_when_it_was_read(denied, inbox, until):

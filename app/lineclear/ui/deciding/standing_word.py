@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -135,12 +135,19 @@ class StandingWord(QObject):
         self._keep()
         self.changed.emit()
 
-    def told(self, *, so_far: bool = True) -> str:
-        """What stands, in words: the first of them and how many more; "" for nothing.
+    def active(self) -> tuple[StandingDenial, ...]:
+        """Give the words that stand, oldest first."""
+        return self._words.active(self._now())
 
-        SO_FAR: with how many calls it met, which is true only as it is said.
-        """
-        active = self._words.active(self._now())
+    def told(self) -> str:
+        """What stands, in words: the first of them and how many more; "" for nothing."""
+        return self._told(self.active(), so_far=True)
+
+    def told_of(self, some: Sequence[StandingDenial]) -> str:
+        """The same of SOME of them, without what changes with each call that they meet."""
+        return self._told(some, so_far=False)
+
+    def _told(self, active: Sequence[StandingDenial], *, so_far: bool) -> str:
         if not active:
             return ""
         first, more = active[0], len(active) - 1

@@ -21,7 +21,8 @@ class OpenWords(QObject):
         status.words_wanted.connect(self.list_standing)
         flow.holding.changed.connect(self._show)
         flow.standing.changed.connect(self._show)
-        self._from_before = flow.standing.told(so_far=False)
+        self._from_before = flow.standing.active()
+        self._said = flow.standing.said
         self.strip = Strip(
             self._begins(),
             "standingWords",
@@ -34,21 +35,23 @@ class OpenWords(QObject):
         self._show()
 
     def _begins(self) -> str:
-        goes_on = _("Your denial from before goes on. {told}.").format(told=self._from_before)
-        return " ".join(
-            filter(None, (goes_on if self._from_before else "", self._flow.standing.said))
-        )
+        told = self._flow.standing.told_of(self._from_before)
+        goes_on = _("Your denial from before goes on. {told}.").format(told=told) if told else ""
+        return " ".join(filter(None, (goes_on, self._said)))
 
     def _seen(self) -> None:
+        self._from_before, self._said = (), ""
         self.strip.hide()
 
     def _show(self) -> None:
-        standing = self._flow.standing.told()
-        self._status.show_words(self._flow.holding.told(), standing)
-        if self._from_before and not standing:
-            # What the strip tells of is over.
-            self._from_before = ""
-            self.strip.tell(self._flow.standing.said)
+        self._status.show_words(self._flow.holding.told(), self._flow.standing.told())
+        active = self._flow.standing.active()
+        still = tuple(one for one in self._from_before if one in active)
+        if still != self._from_before:
+            # It tells of no word that is over.
+            self._from_before = still
+            self.strip.button("standingWordsList").setVisible(bool(still))
+            self.strip.tell(self._begins())
 
     def list_standing(self) -> None:
         """List the standing denials above the status line."""
