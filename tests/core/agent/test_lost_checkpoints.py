@@ -131,6 +131,26 @@ async def test_one_that_is_gone_is_missed_until_the_note_is_removed_too(source, 
     assert bot.effects == (ALL if kept == "both" else [*ALL, "mail 2", "mail 3"])
 
 
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("other", ["no handler", "another folder"])
+async def test_one_that_is_kept_elsewhere_is_named_where_it_stands(source, other, way):
+    bot = Bot(source / "bot")
+    bot.kept = source / "bot-cp"
+    await bot.die("plan 4")
+    there = bot.execution_file
+    again = Bot(source / "bot", handler=other == "another folder")
+    await stops(
+        again, way, f"{there}, the last checkpoint of run {RUN}, is in a folder", "`checkpoints=`"
+    )
+    # With the handler of that folder it goes on; and what is gone from it is missed there.
+    moved = there.rename(source / "moved")
+    for one in (bot, again):
+        await stops(one, way, f"{there}, the last checkpoint of run {RUN}, is not there any more")
+    moved.rename(there)
+    assert await bot.go_on(way) == "mail 0; pay 1; mail 2; mail 3"
+    assert bot.effects == ALL
+
+
 async def test_an_open_call_needs_none(source, operator):
     bot = Bot(source / "bot", handler=False, approval=False)
     await ask_and_die(bot, operator)

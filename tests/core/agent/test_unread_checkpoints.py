@@ -44,6 +44,7 @@ class Bot:
         self.store = store
         self.ran = store.parent / "effects"
         self.dies = ""
+        self.kept: Path | None = None
         self._loop, self._handler, self._budget = loop, handler, budget
         self._approval = approval
 
@@ -75,7 +76,7 @@ class Bot:
             approval=(lambda call: Allow()) if self._approval else None,
             budget=self._budget,
             loop_checkpoints=self._loop,
-            checkpoints=FileCheckpointHandler(store) if self._handler else None,
+            checkpoints=FileCheckpointHandler(self.kept or store) if self._handler else None,
         )
 
     async def die(self, at: str) -> None:
@@ -107,7 +108,7 @@ class Bot:
 
     @property
     def execution_file(self) -> Path:
-        return self.store / checkpoint_name(RUN)
+        return (self.kept or self.store) / checkpoint_name(RUN)
 
 
 def damage(file: Path, kind: str) -> None:

@@ -24,13 +24,14 @@ from lineclear.core.agent.loop_checkpoints import (
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
 from lineclear.core.agent.reachable import Explained
 from lineclear.core.agent.run import Run
-from lineclear.core.agent.run_marks import RUN_KEPT, Kind
+from lineclear.core.agent.run_marks import RUN_KEPT, Kind, Places
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.ours import BLOCK
 from lineclear.core.checkpoints.starweaver import AgentCheckpoint
 from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.places import path_text
 
 _log = logging.getLogger("lineclear.agent")
 
@@ -57,6 +58,8 @@ class CheckpointKeeper(CheckpointHandler, Protocol):
 class _Filed(Protocol):
     """What keeps each run in a file."""
 
+    path: Path
+
     def file_of(self, run_id: str) -> Path:
         """Give the file of a run, whether or not it is there."""
 
@@ -69,10 +72,10 @@ class Notes(Protocol):
 
     path: Path
 
-    async def note_kept(self, run_id: str, kinds: frozenset[Kind]) -> None:
-        """Note of which kinds those are that it leaves."""
+    async def note_kept(self, run_id: str, places: Places) -> None:
+        """Note of which kinds those are that it leaves, and in which folders."""
 
-    async def kept_as(self, run_id: str) -> frozenset[Kind]:
+    async def kept_as(self, run_id: str) -> Places:
         """Give what was noted of a run that has not ended."""
 
 
@@ -138,8 +141,8 @@ class KeptRuns:
         self._session_id = session_id
         self._notes = notes
         self._adopts = adopts
-        self._noted: dict[str, frozenset[Kind]] = {}
-        """What is noted of runs: the kinds of checkpoints that were written here."""
+        self._noted: dict[str, Places] = {}
+        """What is noted of runs: the checkpoints that were written here."""
         self._adopted: dict[str, str] = {}
         """The session of each run that began in another one."""
         self._theirs: set[str] = set()
@@ -167,13 +170,14 @@ class KeptRuns:
         await self._note(run.trace_id, "execution", self._keeper)
 
     async def _note(self, run_id: str, kind: Kind, keeper: object) -> None:
-        noted = self._noted.get(run_id, frozenset())
+        noted = self._noted.get(run_id, {})
         if self._notes is None or kind in noted or not isinstance(keeper, _Filed):
             return
         if not await asyncio.to_thread(os.path.lexists, keeper.file_of(run_id)):
             return
         # One of the other kind that an earlier process left is out of date from now on.
-        self._noted[run_id] = noted | {kind}
+        place = "" if keeper.path == self._notes.path else path_text(keeper.path)
+        self._noted[run_id] = {**noted, kind: place}
         try:
             await self._notes.note_kept(run_id, self._noted[run_id])
         except LineclearError as why:
@@ -280,12 +284,13 @@ class KeptRuns:
             return why
         if self._notes is None:
             return None
-        kinds = await self._notes.kept_as(run_id)
+        places = await self._notes.kept_as(run_id)
         for kind, keepers, taken in looked:
             # Where both were written the first came further, and stands for the other one.
-            if kind in kinds and keepers:
-                gone = keepers[0].file_of(run_id)
-                return None if taken is not None else _gone(run_id, gone, self._notes.path)
+            if kind in places and keepers:
+                if taken is not None:
+                    return None
+                return _missed(run_id, kind, places[kind], keepers, self._notes.path)
         return None
 
     async def _loop(self, sink: LoopCheckpointSink, run_id: str) -> Taken | None:
@@ -431,15 +436,27 @@ def unread(why: LineclearError) -> LineclearError:
     return Unreadable(why.code, f"{why.sentence.rstrip('.')}. {cure}", why.path)
 
 
-def _gone(run_id: str, path: Path, store: Path) -> Explained:
-    return Explained(
-        "checkpoint_gone",
-        f"{visible_line(str(path))}, the last checkpoint of run {visible_line(run_id, 60)}, is not"
-        " there any more. Put it back. To go on without it, from what else is kept of the run,"
-        f" remove {visible_line(str(store / RUN_KEPT))} too: calls that were made since may be made"
-        " again.",
-        path,
+def _missed(
+    run_id: str, kind: Kind, place: str, keepers: Sequence[_Filed], store: Path
+) -> Explained:
+    """Say that a checkpoint is gone from its PLACE, or stands where no keeper looks."""
+    looked = keepers[0]
+    folder = Path(place) if place else store
+    path = folder / looked.file_of(run_id).relative_to(looked.path)
+    what = f"{visible_line(str(path))}, the last checkpoint of run {visible_line(run_id, 60)}, is"
+    without = (
+        " To go on without it, from what else is kept of the run, remove"
+        f" {visible_line(str(store / RUN_KEPT))} too: calls that were made since may be made again."
     )
+    if os.path.lexists(path) and not any(one.path == folder for one in keepers):
+        again = "checkpoints" if kind == "execution" else "loop_checkpoints"
+        return Explained(
+            "checkpoint_elsewhere",
+            f"{what} in a folder that this agent does not look in. Resume it with an agent that"
+            f" keeps its checkpoints there, by `{again}=`.{without}",
+            path,
+        )
+    return Explained("checkpoint_gone", f"{what} not there any more. Put it back.{without}", path)
 
 
 def log_passed_over(run_id: str, whys: Sequence[LineclearError], so: str) -> None:

@@ -152,14 +152,14 @@ class FileResumeStore:
         """
         return await self._run(lambda: run_marks.last_begun(self._opened(), run_id))
 
-    async def note_kept(self, run_id: str, kinds: frozenset[run_marks.Kind]) -> None:
-        """Note of which kinds the checkpoints are that a run leaves; durable on return.
+    async def note_kept(self, run_id: str, places: run_marks.Places) -> None:
+        """Note which checkpoints a run leaves, and in which folders; durable on return.
 
         Raises StoreHeld, NotConfirmed, ResumeError.
         """
-        await self._run(lambda: run_marks.note_kept(self._opened(), run_id, kinds))
+        await self._run(lambda: run_marks.note_kept(self._opened(), run_id, places))
 
-    async def kept_as(self, run_id: str) -> frozenset[run_marks.Kind]:
+    async def kept_as(self, run_id: str) -> run_marks.Places:
         """Give what was noted so of a run that has not ended here since; raises ResumeError."""
         return await self._run(lambda: self._kept_as(run_id))
 
@@ -416,9 +416,9 @@ class FileResumeStore:
         with Store.open(self.path) as store:
             return run_notes.run_notes(store) if store.native else ()
 
-    def _kept_as(self, run_id: str) -> frozenset[run_marks.Kind]:
-        kinds = run_marks.kept_as(self.path, run_id)
-        return kinds if kinds and self._end_of(run_id) is None else frozenset()
+    def _kept_as(self, run_id: str) -> run_marks.Places:
+        places = run_marks.kept_as(self.path, run_id)
+        return places if places and self._end_of(run_id) is None else {}
 
     def _end_run(self, run_id: str | None, *, ok: bool) -> None:
         if self._store is not None:

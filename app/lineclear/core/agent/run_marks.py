@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -41,6 +41,8 @@ _LONGEST_NAME: Final = 4_096
 
 Kind = Literal["loop", "execution"]
 """Of its last completed round, or of its last boundary: that one came at least as far."""
+Places = Mapping[Kind, str]
+"""The kinds of checkpoints that a run left, and the folder of each; "" is the store's own."""
 
 
 Outcome = Literal["ok", "error"]
@@ -155,29 +157,43 @@ def last_begun(store: Store, run_id: str) -> int:
 # --- checkpoints that were left -------------------------------------------------------------------
 
 
-def note_kept(store: Store, run_id: str, kinds: frozenset[Kind]) -> None:
-    """Note that a run leaves checkpoints of these kinds; raises NotConfirmed, ResumeError."""
+def note_kept(store: Store, run_id: str, places: Places) -> None:
+    """Note that a run leaves checkpoints, and where; raises NotConfirmed, ResumeError."""
     noted = _kept(store.path)
-    if noted.get(run_id) == kinds or len(run_id) > _LONGEST_NAME:
+    if noted.get(run_id) == places or len(run_id) > _LONGEST_NAME:
         return
     noted.pop(run_id, None)
-    latest = [*noted.items(), (run_id, kinds)][-_MOST:]
-    runs: list[Json] = [{"run_id": one, "kept": sorted(kept)} for one, kept in latest]
+    latest = [*noted.items(), (run_id, places)][-_MOST:]
+    runs: list[Json] = [_run_kept(one, kept) for one, kept in latest]
     _write(store, RUN_KEPT, {"v": 1, "nonce": new_nonce(), "runs": runs})
 
 
-def kept_as(folder: Path, run_id: str) -> frozenset[Kind]:
-    """Give the kinds of the checkpoints that a run is known to have left; raises ResumeError."""
-    return _kept(folder).get(run_id, frozenset())
+def _run_kept(run_id: str, places: Places) -> dict[str, Json]:
+    run: dict[str, Json] = {"run_id": run_id, "kept": sorted(places)}
+    # The store may be moved; another folder is known by its whole path only.
+    elsewhere: dict[str, Json] = {kind: place for kind, place in places.items() if place}
+    return {**run, "folders": elsewhere} if elsewhere else run
 
 
-def _kept(folder: Path) -> dict[str, frozenset[Kind]]:
+def kept_as(folder: Path, run_id: str) -> Places:
+    """Give the checkpoints that a run is known to have left, and where; raises ResumeError."""
+    return _kept(folder).get(run_id, {})
+
+
+def _kept(folder: Path) -> dict[str, Places]:
     runs = _read(folder, RUN_KEPT).get("runs")
-    kept: dict[str, frozenset[Kind]] = {}
+    kept: dict[str, Places] = {}
     for one in runs if isinstance(runs, list) else []:
-        run_id, kinds = (one.get("run_id"), one.get("kept")) if isinstance(one, dict) else ("", "")
+        if not isinstance(one, dict):
+            continue
+        run_id, kinds, folders = one.get("run_id"), one.get("kept"), one.get("folders")
         if isinstance(run_id, str) and isinstance(kinds, list):
-            kept[run_id] = frozenset(kind for kind in get_args(Kind) if kind in kinds)
+            known = folders if isinstance(folders, dict) else {}
+            kept[run_id] = {
+                kind: place if isinstance(place := known.get(kind), str) else ""
+                for kind in get_args(Kind)
+                if kind in kinds
+            }
     return kept
 
 
