@@ -58,7 +58,13 @@ def test_it_takes_the_operators_word_and_leaves_the_file(folder, theirs):
     assert len(ran(folder)) == 1
     assert (theirs.read_bytes(), theirs.stat().st_mtime_ns) == before
     row = only_row("--source", folder / "source", state="done")
-    assert (row["outcome"], row["agent"]) == ("ok", "arun")
+    assert (row["outcome"], row["agent"]) == ("taken_over", "arun")
+    (goes_on,) = (folder / "source" / "arun").glob("resumed-*")
+    shown = lineclear("show", row["id"], "--source", folder / "source").stdout
+    assert f"taken over: It was taken over, and goes on in {goes_on}.\n" in shown
+    elsewhere = lineclear("relaunch", row["id"], "--source", folder / "source", *WORD)
+    assert elsewhere.returncode == 4
+    assert f"goes on in {goes_on}. Resume it there. [started]" in elsewhere.stderr
     again = resume(folder, *WORD)
     assert (again.returncode, len(ran(folder))) == (4, 1)
     assert f"goes on in {folder / 'source' / 'arun' / 'resumed-'}" in again.stderr
@@ -170,7 +176,7 @@ def test_an_agent_that_fails_before_it_takes_the_run_up_leaves_it_to_resume(fold
     (folder / "broken").unlink()
     done = resume(folder, *WORD)
     assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
-    assert only_row("--source", folder / "source", state="done")["outcome"] == "ok"
+    assert only_row("--source", folder / "source", state="done")["outcome"] == "taken_over"
 
 
 def test_what_an_agent_failed_with_is_escaped_once_wherever_it_is_told(folder, theirs):
@@ -234,7 +240,7 @@ def test_killed_while_it_loads_it_may_go_on_in_the_folder_that_was_named(folder,
     done = lineclear("resume", aside, "--agent", "slow:make", cwd=folder)
     assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
     row = only_row("--source", folder / "source", state="done")
-    assert (row["system"], row["outcome"]) == ("a3s", "ok")
+    assert (row["system"], row["outcome"]) == ("a3s", "taken_over")
     again = resume(folder, *WORD, "--despite", "resumed_before")
     assert (again.returncode, len(ran(folder))) == (4, 1)
     assert f"goes on in {aside}" in again.stderr

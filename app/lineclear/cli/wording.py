@@ -39,6 +39,7 @@ STATES: Final = {
 OUTCOMES: Final = {
     "ok": "finished",
     "untouched": "untouched",
+    "taken_over": "taken over",
     "error": "failed",
     "not_run": "not run",
     "denied": "denied",

@@ -43,6 +43,7 @@ STATE_WORDS = {
 OUTCOME_WORDS = {
     "ok": _("Finished"),
     "untouched": _("Untouched"),
+    "taken_over": _("Taken over"),
     "error": _("Failed"),
     "not_run": _("Not run"),
     "denied": _("Denied"),

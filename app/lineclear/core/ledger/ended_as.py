@@ -6,7 +6,7 @@ from typing import Final
 
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.layout import parse_name
-from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP
+from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, TAKEN_OVER
 
 NOT_RUN: Final = "not_run"
 """Stands in the place of `error` where the call's tool never began."""
@@ -17,7 +17,7 @@ _NEVER_BEGAN: Final = frozenset({"unconfirmed", NOT_BEGUN, "ambiguous", NOT_TAKE
 
 
 def ended_as(records: CallRecords) -> str | None:
-    """Give the name of the outcome, `not_run` or `untouched`; None where there is no outcome.
+    """Give the name of the outcome, or what stands in its place; None where there is no outcome.
 
     An `error` whose decision is still there and whose start is not never ran: old records are
     removed in that order, so nobody took the start away.
@@ -25,8 +25,8 @@ def ended_as(records: CallRecords) -> str | None:
     outcome = records.outcome
     if outcome is None:
         return None
-    if outcome.outcome == "ok" and outcome.code == UNTOUCHED:
-        return UNTOUCHED
+    if outcome.outcome == "ok" and outcome.code in (UNTOUCHED, TAKEN_OVER):
+        return outcome.code
     if outcome.outcome != "error":
         return outcome.outcome
     never_began = outcome.code in _NEVER_BEGAN
@@ -40,7 +40,7 @@ def did_run(records: CallRecords) -> bool:
         return False
     if decision is not None and decision.verdict == "result":
         return False
-    return outcome.resolution == "ran" or ended_as(records) in ("ok", "error")
+    return outcome.resolution == "ran" or ended_as(records) in ("ok", "error", TAKEN_OVER)
 
 
 def _was_never_started(records: CallRecords) -> bool:

@@ -32,6 +32,8 @@ from lineclear.core.places import path_text
 
 NOT_TAKEN_UP: Final = "not_taken_up"
 """Code of the outcome of a take-over that came to nothing."""
+TAKEN_OVER: Final = "taken_over"
+"""Code of an `ok` of a run that goes on in a folder of ours; how it ends is told there."""
 NOT_BEGUN: Final = "not_begun"
 """Code of the outcome of what won its start and then did not begin."""
 _DIED: Final = "The process that was to go on with it died before it took it up."
@@ -51,7 +53,8 @@ def is_taken_up(folder: Path, run_id: str) -> bool:
 
 def record_taken_up(store: Store, shown: Shown, folder: Path) -> None:
     """Record that a run goes on in FOLDER; raises as `finish`."""
-    finish(store, shown, "ok", result=f"It goes on in {path_text(folder)}.", exit_code=0)
+    said = f"It goes on in {path_text(folder)}."
+    finish(store, shown, "ok", result=said, code=TAKEN_OVER, exit_code=0)
 
 
 def record_not_taken_up(

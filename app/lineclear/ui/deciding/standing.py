@@ -13,6 +13,7 @@ from lineclear.core.ledger.fit import CLOCK
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
+from lineclear.core.ledger.takeovers import TAKEN_OVER
 from lineclear.language import _, translated
 from lineclear.ui import words
 
@@ -188,7 +189,7 @@ def _done(row: Row, now: datetime, me: Person | None) -> str:
     preview = visible_line(masked_text(row.preview), 200)
     if row.outcome in ("ok", "error"):
         return _ran(row, lasted, preview)
-    if row.outcome in ("not_run", UNTOUCHED):
+    if row.outcome in ("not_run", UNTOUCHED, TAKEN_OVER):
         return _not_run(row, preview)
     if row.outcome == "denied":
         return f"{_denied(row, now, me)}" if row.decision else _("Denied.")
@@ -226,8 +227,8 @@ def _ran(row: Row, lasted: str, preview: str) -> str:
 
 
 def _not_run(row: Row, preview: str) -> str:
-    """Say why nothing ran of what a person had decided, or shows that it did."""
-    if row.outcome == UNTOUCHED:
+    """Say why nothing ran here of what a person had decided, or shows that it did."""
+    if row.outcome in (UNTOUCHED, TAKEN_OVER):
         return visible_sentence(translated(row.reason or ""), 400)
     known = _NOT_RUN.get(row.reason_code or "")
     if known is not None:

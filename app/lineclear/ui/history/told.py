@@ -56,6 +56,7 @@ PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 ENDED: Final = {
     "ok": _("Finished"),
     "untouched": _("Untouched"),
+    "taken_over": _("Taken over"),
     "error": _("Failed"),
     "not_run": _("Not run"),
     "denied": _("Denied"),
@@ -72,6 +73,7 @@ ENDED: Final = {
 GLYPHS: Final = {
     "ok": "state-finished",
     "untouched": "state-withdrawn",
+    "taken_over": "state-resume",
     "error": "state-failed",
     "not_run": "state-withdrawn",
     "refused": "state-failed",

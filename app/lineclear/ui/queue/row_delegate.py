@@ -62,6 +62,7 @@ _OUTCOME_GLYPHS = {
     "error": "state-failed",
     "not_run": "state-withdrawn",
     "untouched": "state-withdrawn",
+    "taken_over": "state-resume",
     "denied": "state-denied",
     "expired": "state-expired",
     "withdrawn": "state-withdrawn",

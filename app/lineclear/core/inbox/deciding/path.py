@@ -257,6 +257,7 @@ _ENDINGS = {
     "ok": worded("ran already"),
     "error": worded("failed already"),
     "not_run": worded("did not run"),
+    "taken_over": worded("was taken over already"),
     "untouched": worded("was resumed by a command that left it as it was"),
     "denied": worded("did not run"),
     "expired": worded("did not run"),

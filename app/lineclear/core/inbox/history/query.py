@@ -24,6 +24,7 @@ _ENDED: Final = {
     "failed": ("error",),
     "not_run": ("not_run", "resolved_not_run"),
     "untouched": ("untouched",),
+    "taken_over": ("taken_over",),
     "denied": ("denied",),
     "expired": ("expired",),
     "withdrawn": ("withdrawn",),
@@ -54,7 +55,7 @@ WAYS: Final = {
         f"ended:{word}"
         for word in (
             *("finished", "untouched", "failed", "not_run", "denied", "expired", "withdrawn"),
-            *("taken_back", "refused", "settled", "may_have_run", "open"),
+            *("taken_back", "taken_over", "refused", "settled", "may_have_run", "open"),
         )
     ),
     "verdict": tuple(

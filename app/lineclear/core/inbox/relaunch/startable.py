@@ -31,6 +31,7 @@ from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.takeovers import TAKEN_OVER
 from lineclear.core.sentences import joined, worded
 from lineclear.core.typed_commands import on_call
 
@@ -145,6 +146,8 @@ def refuse_unless_resumable(row: Row) -> None:
     this = worded("This run") if row.tool is None else worded("This call")
     if row.state is State.UNCERTAIN:
         raise MayHaveRun(_uncertain(row), row.id)
+    if row.outcome == TAKEN_OVER and row.reason:
+        raise Refusal(joined((row.reason, worded("Resume it there."))), code="started")
     if row.state is State.DONE:
         raise Refusal(worded("{this} has ended already.", this=this), code="started")
     if row.closed:

@@ -19,10 +19,11 @@ from lineclear.core.inbox.rows.cautions import MAY_BE_RUNNING, RESUME_FAILED, Su
 from lineclear.core.inbox.rows.row import Repeated, Row, Unread
 from lineclear.core.inbox.sources.links import Hides
 from lineclear.core.inbox.sources.walk import Found, Stamp, is_lane, stamp
+from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as
-from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name
+from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name, taken_over_folder
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
     EXECUTOR,
@@ -34,6 +35,7 @@ from lineclear.core.ledger.records import (
     Start,
 )
 from lineclear.core.ledger.state import Standing, State
+from lineclear.core.ledger.takeovers import TAKEN_OVER
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
 
@@ -188,8 +190,8 @@ def row_of(
         may_answer=look.may_answer,
         died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
-        reason_code=how.code or (outcome.code if outcome is not None else None),
-        reason=how.sentence or _ended_because(outcome),
+        reason_code=how.code or _code_of(outcome),
+        reason=how.sentence or _ended_because(outcome, place.store, shown),
         warnings=codes,
         asked_at=asked_at,
         file_time=_file_time(shown, circumstances.path),
@@ -234,10 +236,20 @@ def _likeness(shown: Shown, same: str | None) -> Likeness | None:
     return None if call is None or same is None else likeness(shown.checkpoint, call, same)
 
 
-def _ended_because(outcome: Outcome | None) -> str | None:
+def _code_of(outcome: Outcome | None) -> str | None:
+    """Give the code of an outcome, but for one that says nothing to be minded."""
+    return None if outcome is None or outcome.code == TAKEN_OVER else outcome.code
+
+
+def _ended_because(outcome: Outcome | None, store: Path, shown: Shown | None) -> str | None:
     """Say what an outcome alone does not; of a refused decision in its agent's own sentence."""
     if outcome is None:
         return None
+    if outcome.code == TAKEN_OVER:
+        if shown is None or shown.file is None:
+            return worded("It was taken over, and goes on in a folder of its own.")
+        folder = taken_over_folder(store, foreign.foreign_aid(shown.file, ""))
+        return worded("It was taken over, and goes on in {folder}.", folder=path_text(folder))
     if outcome.code == UNTOUCHED:
         return worded(
             "The command that resumed it ended with 0, but its checkpoint stands as it was: nothing"

@@ -17,6 +17,7 @@ from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.run_notes import run_notes
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
+from lineclear.core.ledger.takeovers import TAKEN_OVER
 from lineclear.core.places import path_text
 from lineclear.core.sentences import worded
 
@@ -36,7 +37,9 @@ def resumed(row: Row) -> Resumed | None:
         return None
     if row.outcome == NOT_RUN:
         return None
-    return Resumed(run, row.id, row.store, at, row.outcome)
+    # Where it was taken over its folder tells how it ended.
+    ended = None if row.outcome == TAKEN_OVER else row.outcome
+    return Resumed(run, row.id, row.store, at, ended)
 
 
 def resumed_here(store: Store, lock: LockState) -> tuple[Resumed, ...]:
