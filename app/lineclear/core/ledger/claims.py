@@ -12,12 +12,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from lineclear.core.checkpoints.characters.text import visible_line
-from lineclear.core.errors import NotConfirmed, Unreadable
+from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.ledger.folders import (
     SHOWN_MODE,
     close_folder,
+    descended,
     make_folder,
     names_in,
     open_folder,
@@ -26,10 +26,9 @@ from lineclear.core.ledger.folders import (
     status_of,
 )
 from lineclear.core.ledger.layout import APPROVALS, CLAIMED, OWN_CLAIMED
-from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.platform.this import folders as system
 from lineclear.core.ledger.store import Store
-from lineclear.core.sentences import worded
+from lineclear.core.ledger.store_refusals import not_made
 
 SHELVES: Final = ((APPROVALS, CLAIMED), (OWN_CLAIMED,))
 """Where claimed folders stand, below the store."""
@@ -59,16 +58,12 @@ def claimed_folders(store: Store) -> list[Path]:
     found: list[Path] = []
     for shelf in SHELVES:
         path = store.path.joinpath(*shelf)
-        with ExitStack() as opened:
-            fd = store.root_fd
-            try:
-                for depth, name in enumerate(shelf, 1):
-                    fd = open_folder(name, store.path.joinpath(*shelf[:depth]), dir_fd=fd)
-                    opened.callback(close_folder, fd)
+        try:
+            with descended(store.root_fd, store.path, shelf) as fd:
                 found += [path / name for name in names_in(fd, path) if _AID.fullmatch(name)]
-            except Unreadable as why:
-                if why.code != "absent":
-                    raise
+        except Unreadable as why:
+            if why.code != "absent":
+                raise
     return found
 
 
@@ -88,14 +83,7 @@ def claimed_folder(store: Store, aid: str) -> Iterator[tuple[int, Path]]:
                     name, dir_fd=fd, group=store.group, mode=SHOWN_MODE
                 )
             except OSError as why:
-                raise NotConfirmed(
-                    worded(
-                        "Not confirmed: {reason}, making {path}; {cure} and try again.",
-                        reason=oserrors.reason(why),
-                        path=visible_line(str(path)),
-                        cure=oserrors.cure(why),
-                    )
-                ) from why
+                raise not_made(path, why) from why
             if made:
                 sync_folder(fd)
             fd = open_folder(name, path, dir_fd=fd)
@@ -109,14 +97,8 @@ def refuse_changeable(store: Store, folders: Sequence[str]) -> None:
 
     Each is in the one before it; the last holds what is claimed.
     """
-    path = store.path
-    with ExitStack() as opened:
-        fd = store.root_fd
-        for name in folders:
-            path /= name
-            fd = open_folder(name, path, dir_fd=fd)
-            opened.callback(close_folder, fd)
-            _refuse_changeable(fd, path)
+    with descended(store.root_fd, store.path, folders, _refuse_changeable):
+        pass
 
 
 def _refuse_changeable(fd: int, path: Path) -> None:

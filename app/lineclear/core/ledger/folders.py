@@ -6,7 +6,8 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lineclear.core.checkpoints.characters.text import visible_line
@@ -27,6 +28,24 @@ SHOWN_MODE = 0o2750
 SHARED_BITS = stat.S_ISGID | stat.S_ISVTX | stat.S_IWGRP
 """What tells a folder that is shared on purpose from one of any other kind."""
 ONE_USER_FILE, SHARED_FILE = 0o600, 0o640
+
+
+@contextmanager
+def descended(
+    dir_fd: int, path: Path, names: Sequence[str], check: Callable[[int, Path], None] | None = None
+) -> Iterator[int]:
+    """Open the folder NAMES below an open one, no link followed; CHECK looks at each on the way.
+
+    PATH is how a sentence calls the open one. Raises what `open_folder` and CHECK raise.
+    """
+    with ExitStack() as opened:
+        for name in names:
+            path /= name
+            dir_fd = open_folder(name, path, dir_fd=dir_fd)
+            opened.callback(close_folder, dir_fd)
+            if check is not None:
+                check(dir_fd, path)
+        yield dir_fd
 
 
 def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> int:

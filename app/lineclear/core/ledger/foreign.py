@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,9 +31,8 @@ from lineclear.core.ledger.claims import (
 )
 from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
 from lineclear.core.ledger.folders import (
-    close_folder,
+    descended,
     names_in,
-    open_folder,
     refuse_unsafe,
     status_of,
 )
@@ -373,17 +372,13 @@ def _folder(store: Store, place: _Place) -> Iterator[int]:
         yield fd
 
 
-@contextmanager
-def _opened(store: Store, folders: Sequence[str]) -> Iterator[int]:
-    path = store.path
-    with ExitStack() as opened:
-        fd = store.root_fd
-        for name in folders:
-            path /= name
-            fd = open_folder(name, path, dir_fd=fd)
-            opened.callback(close_folder, fd)
-            refuse_unsafe(status_of(fd, path), path)
-        yield fd
+def _opened(store: Store, folders: Sequence[str]) -> AbstractContextManager[int]:
+    return descended(
+        store.root_fd,
+        store.path,
+        folders,
+        lambda fd, path: refuse_unsafe(status_of(fd, path), path),
+    )
 
 
 def _read(store: Store, path: Path) -> FileBytes:
