@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import argparse
+import gettext
 import io
 import re
-import string
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +23,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+
+from lineclear.catalogue import misfit, served
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "app"
@@ -117,30 +119,16 @@ def forms(text: object) -> tuple[str, ...]:
     return tuple(map(str, text)) if isinstance(text, tuple | list) else (str(text),)
 
 
-def fields(text: str) -> set[str]:
-    """Give the names of the values that go into a text.
-
-    Raises:
-        ValueError: A brace of it stands alone.
-    """
-    return {name for _text, name, _spec, _how in string.Formatter().parse(text) if name is not None}
-
-
 def wrong(catalog: Catalog) -> Iterator[str]:
-    """Say what is wrong with the translations of a catalogue: a wrong field ends a sentence."""
+    """Say what is wrong with the translations of a catalogue: such a text stays English."""
+    plural = gettext.c2py(catalog.plural_expr)
     for message in catalog:
         if not message.id:
             continue
-        asked, given = forms(message.id), forms(message.string)
-        allowed = set().union(*(fields(text) for text in asked))
-        for text in given:
-            try:
-                strange = fields(text) - allowed if text else set()
-            except ValueError as why:
-                yield f"{text!r}: {why}"
-                continue
-            if strange:
-                yield f"{text!r} has {', '.join(sorted(strange))}, which {asked[0]!r} has not"
+        asked = forms(message.id)
+        for form, text in enumerate(forms(message.string)):
+            if text and (why := misfit(asked, text, serves=served(plural, form))):
+                yield why
 
 
 def problems() -> list[str]:

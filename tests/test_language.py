@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import runpy
 import struct
 import subprocess
 import sys
@@ -346,9 +347,62 @@ def test_a_sentence_of_core_is_told_with_its_parts_in_the_language_of_the_window
     with made.open("wb") as file:
         write_mo(file, catalogue)
     assert in_language(script, tmp_path, LANGUAGE="qps") == (
-        "{a} cannot be opened: the disk is full. 2 NEIN as it is"
-        " | {a} cannot be opened: the disk is full."
+        "{a} cannot be opened: VOLL. 2 NEIN as it is | {a} cannot be opened: the disk is full."
     )
+
+
+ASKED: dict[str | tuple[str, str], list[str | tuple[str, ...]]] = {
+    "{one:,} of {all}": ["{one:d} von {all}", "{one} von {all}", "{one:,}", "{one:,} {all!r}", "{"],
+    ("{n} call of {who}", "{n} calls of {who}"): [
+        ("{n} Ruf von {who}", "{n:d} Rufe von {who}"),
+        ("{n} Ruf von {who}", "Rufe von {who}"),
+        ("{n} Ruf", "{n} Rufe"),
+        ("{n} Ruf von {whom}", "{n} Rufe von {whom}"),
+    ],
+}
+"""Texts, and translations that would end the window or keep a value back."""
+FITTING: dict[str | tuple[str, str], str | tuple[str, ...]] = {
+    "{one:,} of {all}": "von {all} sind es {one:,}",
+    ("{n} call of {who}", "{n} calls of {who}"): ("der Ruf von {who}", "{n} Rufe von {who}"),
+}
+
+
+@pytest.mark.parametrize(
+    "asked, given, fits",
+    [(asked, given, False) for asked, each in ASKED.items() for given in each]
+    + [(asked, given, True) for asked, given in FITTING.items()],
+)
+def test_a_translation_into_which_other_values_go_is_found_and_stays_english(
+    asked, given, fits, tmp_path, monkeypatch
+):
+    texts = runpy.run_path(str(TEXTS))
+    german = Catalog(locale="de", domain="lineclear")
+    german.add(asked, given)
+    assert (not list(texts["wrong"](german))) is fits
+    made = tmp_path / "de" / "LC_MESSAGES" / "lineclear.mo"
+    made.parent.mkdir(parents=True)
+    made.write_bytes(texts["compiled"](german))
+    monkeypatch.setenv("LINECLEAR_LOCALE", str(tmp_path))
+    monkeypatch.setenv("LANGUAGE", "de")
+    monkeypatch.setattr(language._Chosen, "catalogue", None)
+    language.choose()
+    if isinstance(asked, str):
+        assert language._(asked).format(one=1284, all="x") == (
+            "von x sind es 1,284" if fits else "1,284 of x"
+        )
+    else:
+        one, many = asked
+        told = [language.counted(one, many, number, who="x") for number in (1, 1284)]
+        assert told[1] == ("1,284 Rufe von x" if fits else "1,284 calls of x")
+        assert "x" in told[0]
+
+
+def test_a_form_that_stands_for_many_numbers_tells_which():
+    """In Russian the first form is that of 21 and 31 as well."""
+    wrong = runpy.run_path(str(TEXTS))["wrong"]
+    russian = Catalog(locale="ru", domain="lineclear")
+    russian.add(("{n} call", "{n} calls"), ("один вызов", "{n} вызова", "{n} вызовов"))
+    assert list(wrong(russian)) == ["'один вызов' lacks {n} of '{n} calls'"]
 
 
 def test_the_command_line_stays_english(tmp_path):

@@ -12,6 +12,7 @@ import os
 import struct
 from pathlib import Path
 
+from lineclear.catalogue import Checked
 from lineclear.core.sentences import Sentence
 
 DOMAIN = "lineclear"
@@ -47,7 +48,7 @@ def name() -> str:
 class _Chosen:
     """The catalogue of this process."""
 
-    catalogue = gettext.NullTranslations()
+    catalogue: gettext.NullTranslations | Checked = gettext.NullTranslations()
 
 
 def choose() -> None:
@@ -56,7 +57,7 @@ def choose() -> None:
     The window does, before anything of it is imported: its constants are made of such texts. The
     command line and agents do not, they stay English: what they say is also read by programs.
     """
-    _Chosen.catalogue = catalogue()
+    _Chosen.catalogue = Checked(catalogue())
 
 
 def _(text: str) -> str:
@@ -110,6 +111,6 @@ def translated(text: str) -> str:
     try:
         said = wording.format(**values)
     except (LookupError, ValueError, TypeError, AttributeError):
-        # A translation with a wrong field must not take away what happened.
+        # A sentence whose values do not fit must not take away what happened.
         return str(text)
     return said if text.ends else said.rstrip(".\u3002")
