@@ -9,6 +9,7 @@ from pathlib import Path
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock
 from tests import badinputs
+from tests.cli.charging_agent import MODULE
 from tests.cli.program import AGENT, agent, lineclear, listed, only_row, wait_for
 from tests.cli.test_listing import foreign
 from tests.core.checkpoints.starweaver_samples import (
@@ -96,6 +97,27 @@ def test_a_foreign_stores_call_is_claimed_and_run(tmp_path):
     text = lineclear("show", row["id"], *words).stdout
     assert "send_money Allow" in text
     assert not (store / "pending.json").exists()
+
+
+def test_another_programs_call_is_not_asked_anew_by_an_agent_of_ours(tmp_path):
+    words = ("--source", tmp_path / "source")
+    store = foreign(tmp_path / "source")
+    (tmp_path / "slow.py").write_text(MODULE)
+    set_launch(
+        tmp_path, "-m", "lineclear", "resume", "{store}", "--agent", "slow:make", name="theirs"
+    )
+    (row,) = listed(*words)
+    assert lineclear("approve", row["id"], *words).returncode == 0
+    assert lineclear("relaunch", row["id"], *words).returncode == 0
+    wait_for(lambda: list((store / APPROVALS).glob("*.outcome.json")))
+    rows = {one["id"]: one for one in listed(*words)}
+    assert (rows[row["id"]]["state"], rows[row["id"]]["outcome"]) == ("done", "error")
+    text = lineclear("show", row["id"], *words).stdout
+    assert "its own program must go on with it" in " ".join(text.split())
+    # It may be decided again, for the command of its own program.
+    assert [one["state"] for one in rows.values() if one["id"] != row["id"]] == ["pending"]
+    assert not (tmp_path / "made-theirs").exists()
+    assert not list((store / APPROVALS / "claimed").glob("*/.approvals"))
 
 
 def test_run_claimed_of_what_is_not_decided_is_refused(tmp_path):

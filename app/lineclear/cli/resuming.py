@@ -26,10 +26,12 @@ from lineclear.core.agent.resume import (
     refuse_unread,
     resume,
 )
-from lineclear.core.errors import NothingPending
+from lineclear.core.errors import NothingPending, Refusal
 from lineclear.core.inbox.operator.settings import load
 from lineclear.core.inbox.relaunch.going_on import LAUNCHED, turn_to_go_on
 from lineclear.core.inbox.relaunch.takeover import CLAIMED_RUN, TakeOver, take_over
+from lineclear.core.ledger.claims import parted
+from lineclear.core.ledger.layout import PENDING
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import set_aside
 from lineclear.core.places import path_text
@@ -42,9 +44,26 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         return _elsewhere(options, terminal)
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
+    _refuse_claimed_call(store)
     factory = load_factory(options.agent)
     with ExitStack() as kept:
         return _go_on(store, factory, options, terminal, kept)
+
+
+def _refuse_claimed_call(store: Path) -> None:
+    """Refuse another program's call that a relaunch has claimed: an agent of ours asks it anew.
+
+    It would wait for that in a folder which no list shows.
+    """
+    claimed = parted(store)
+    if claimed is not None and os.path.lexists(store / PENDING):
+        raise Refusal(
+            f"{path_text(store / PENDING)} is of another program, and its own program must go on"
+            " with it: `lineclear resume` would ask the call that was decided once more, where"
+            " nobody sees it. Set the command of that program instead (`lineclear config"
+            " set-launch`).",
+            code="foreign_call",
+        )
 
 
 def _go_on(
