@@ -1,6 +1,8 @@
 """Long documents are read in steps; what comes of it is what one scan of the whole gives."""
 
+import gc
 import json
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -181,6 +183,17 @@ def test_a_long_document_is_read_in_steps_and_keeps_its_numbers_and_keys():
     assert found["words"] == ["漢" * 400_000]
     first, last = (next(iter(found["items"][n])) for n in (0, 59_999))
     assert first is last, "each key is kept once"
+
+
+def test_a_document_that_was_read_is_held_by_nothing_that_only_the_collector_frees():
+    raw = json.dumps([{"key": number} for number in range(1000)]).encode()
+    held = sys.getrefcount(raw)
+    gc.disable()
+    try:
+        long_json.decode(raw, json.JSONDecoder(object_pairs_hook=dict), window=100)
+        assert sys.getrefcount(raw) == held
+    finally:
+        gc.enable()
 
 
 def test_fixtures_are_there():

@@ -17,9 +17,12 @@ from typing import TYPE_CHECKING, Final
 from lineclear.core.errors import LineclearError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from lineclear.core.checkpoints.model import Json
+
+    _Members = Callable[[list[tuple[str, Any]]], Any]
 
 WINDOW: Final = 1 << 14
 """Bytes that are read in one step: half a millisecond at most. A thread that wants the interpreter
@@ -129,6 +132,22 @@ def _apart_from_escapes(raw: bytes, chunk: int) -> Iterator[tuple[int, int]]:
         start = end
 
 
+def _sharing(members: _Members, keys: dict[str, str]) -> _Members:
+    """Give what makes an object with the KEYS of the others: a window knows its own only.
+
+    No method of a reading: that would hold the reading, and with it the document, in a cycle.
+    """
+
+    def shared(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        made = members(pairs)
+        if len(keys) < _SHARED:
+            for key in made:
+                keys.setdefault(key, key)
+        return {keys.get(key, key): value for key, value in made.items()}
+
+    return shared
+
+
 class _Reading:
     """One document, and the window into it that was scanned last."""
 
@@ -136,13 +155,13 @@ class _Reading:
         self._raw = raw
         self._size = window
         self._members = decoder.object_pairs_hook
+        self._keys: dict[str, str] = {}
         self._scan = json.JSONDecoder(
-            object_pairs_hook=self._shared,
+            object_pairs_hook=_sharing(self._members, self._keys),
             parse_int=decoder.parse_int,
             parse_float=decoder.parse_float,
             parse_constant=decoder.parse_constant,
         ).raw_decode
-        self._keys: dict[str, str] = {}
         self._text = ""
         self._begin = self._end = self._mark = 0
         """Bytes: where the window begins and ends, and one place in it ..."""
@@ -306,14 +325,6 @@ class _Reading:
             # As it refuses any other.
             self._members([(twice, None), (twice, None)])
         return members, place + 1
-
-    def _shared(self, pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        """Give an object whose keys are those of the others: a window knows its own only."""
-        members = self._members(pairs)
-        if len(self._keys) < _SHARED:
-            for key in members:
-                self._keys.setdefault(key, key)
-        return {self._keys.get(key, key): value for key, value in members.items()}
 
     # --- Texts ------------------------------------------------------------------------------------
 

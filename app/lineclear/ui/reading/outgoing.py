@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from lineclear.core.checkpoints.dismantling import dismantle
 from lineclear.core.checkpoints.model import Checkpoint, Json
+from lineclear.ui.reading.unused_memory import give_back
 
 LOOK_MS = 1_000
 _OURS = 2
@@ -65,3 +66,4 @@ def _free(ended: list[_Kept]) -> None:
         dismantle(values)
         while steps:
             del steps[-_AT_ONCE:]
+    give_back()
