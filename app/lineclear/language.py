@@ -108,6 +108,9 @@ def translated(text: str) -> str:
         for name, value in text.values.items()
     }
     wording = ngettext(text.wording, text.many, text.number) if text.many else _(text.wording)
+    if wording in (text.wording, text.many) and values == text.values:
+        # Nothing of it is translated: core knows best how its English reads where it stands.
+        return str(text)
     try:
         said = wording.format(**values)
     except (LookupError, ValueError, TypeError, AttributeError):
