@@ -47,6 +47,16 @@ def test_it_is_kept_while_the_window_holds_any_reading_of_it(qtbot, pool):
     assert outgoing._kept == []
 
 
+def test_what_was_read_again_is_let_go_all_the_same(qtbot, pool):
+    outgoing = Outgoing(pool)
+    prepared = read()
+    outgoing.keep(prepared.detail.checkpoint)
+    outgoing.keep(prepared.detail.checkpoint)
+    del prepared
+    outgoing._look()
+    assert outgoing._kept == []
+
+
 def test_what_others_still_hold_of_it_stays_whole(qtbot, pool):
     outgoing = Outgoing(pool)
     prepared = read()

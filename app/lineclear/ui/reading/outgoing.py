@@ -41,7 +41,9 @@ class Outgoing(QObject):
         """Keep what was read until nobody else holds it; from any thread."""
         if checkpoint is not None:
             with self._lock:
-                self._kept.append((checkpoint,))
+                # Twice, each would hold it for the other: the same bytes may give the same again.
+                if all(one[0] is not checkpoint for one in self._kept):
+                    self._kept.append((checkpoint,))
 
     def _look(self) -> None:
         with self._lock:
