@@ -18,6 +18,7 @@ from lineclear.cli.factories import check_spec, load_factory
 from lineclear.cli.terminal import Terminal
 from lineclear.core import frozen
 from lineclear.core.agent.errors import ExecutionSuspended
+from lineclear.core.agent.pending_file import refuse_without_ledger
 from lineclear.core.agent.resume import (
     agent_failed,
     at_once,
@@ -25,6 +26,7 @@ from lineclear.core.agent.resume import (
     kept_runs,
     refuse_unread,
     resume,
+    taken_up_runs,
 )
 from lineclear.core.errors import NothingPending, Refusal
 from lineclear.core.inbox.operator.settings import load
@@ -44,6 +46,7 @@ def run(options: argparse.Namespace, terminal: Terminal) -> int:
         return _elsewhere(options, terminal)
     # Before the agent's code can change the folder.
     store = Path(os.path.abspath(options.store))  # noqa: PTH100
+    refuse_without_ledger(store)
     _refuse_claimed_call(store)
     factory = load_factory(options.agent)
     with ExitStack() as kept:
@@ -114,6 +117,14 @@ def _taken_over(
     runs = asyncio.run(kept_runs(store))
     if not runs:
         return None
+    runs = asyncio.run(taken_up_runs(store, runs))
+    if not runs:
+        raise Refusal(
+            f"{path_text(store)} holds no loop checkpoint, and an agent of Lineclear takes up"
+            " nothing else that another program left: its own program must go on with it. Use"
+            " that program's command.",
+            code="foreign_run",
+        )
 
     def hand(folder: Path, run_id: str) -> None:
         asyncio.run(hand_over(store, folder, run_id))

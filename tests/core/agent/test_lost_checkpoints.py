@@ -277,3 +277,26 @@ async def test_notes_that_cannot_be_read_are_told_with_their_own_cure(source):
         assert "checkpoint" not in str(refused.value) or name == RUN_KEPT
         (bot.store / name).unlink()
     assert bot.effects == ALL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("decided", [False, True])
+async def test_the_copy_of_a_call_without_its_ledger_is_told_and_not_handed_over(
+    source, operator, decided, way
+):
+    bot = Bot(source / "bot", loop=False, handler=False, approval=False)
+    await ask_and_die(bot, operator)
+    shutil.rmtree(bot.store / ".approvals")
+    if decided:
+        # Without a mark of its own: of another program, as far as the operator's side can tell.
+        (bot.store / ".approvals").mkdir(mode=0o700)
+    for _ in range(2):
+        with pytest.raises(ResumeSerializeError, match=r"pending\.json.* without the ledger") as no:
+            await bot.go_on(way)
+        assert no.value.code == "ledger_gone"
+    assert bot.effects == ALL[:1]
+    # The way on that it names.
+    (bot.store / "pending.json").rename(source / "moved.json")
+    async with bot.make(bot.store) as executor:
+        with operator.later(operator.approve):
+            assert (await executor.invoke("go", run_id=RUN)).endswith("mail 2; mail 3")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import call_key
+from lineclear.core.ledger.claims import parted
 from lineclear.core.ledger.folders import owners_in
 from lineclear.core.ledger.layout import APPROVALS, PENDING
 from lineclear.core.ledger.store import CallRecords, Shown, Store
@@ -48,6 +50,37 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
                 continue
             raise _refused(path, why) from why
     return None
+
+
+def refuse_without_ledger(folder: Path) -> None:
+    """Raise ResumeError (`ledger_gone`) for the copy of a call of ours apart from its ledger.
+
+    Whether the call ran only that can tell, and a decision on the copy is handed to nobody.
+    """
+    path = folder / PENDING
+    if not is_ours(path):
+        return
+    if parted(folder) is None and (folder / APPROVALS).exists():
+        with Store.open(folder) as store:
+            if store.native:
+                return
+    elif parted(folder) is None and os.path.lexists(folder / APPROVALS):
+        return  # What cannot be looked at is told by who opens it.
+    raise ResumeSerializeError(
+        f"{visible_line(str(path))} is the copy of a call that an agent of Lineclear asked, without"
+        " the ledger (.approvals) of that agent: whether the call ran is not known, and no decision"
+        " on the copy reaches an agent. Put that agent's whole folder back and resume it there. If"
+        f" you know that the call did not run, move {PENDING} away and start the run anew.",
+        code="ledger_gone",
+    )
+
+
+def is_ours(path: Path) -> bool:
+    """Tell whether a file that can be read is the copy of a request of ours."""
+    try:
+        return ENVELOPE in jsontext.parse(read_file(str(path), owners=owners_in(path.parent)).raw)
+    except Unreadable:
+        return False
 
 
 def newest_call(store: Store) -> CallRecords | None:

@@ -114,6 +114,17 @@ async def kept_runs(folder: Path) -> frozenset[str]:
         raise unread(why) from why
 
 
+async def taken_up_runs(folder: Path, runs: Iterable[str]) -> frozenset[str]:
+    """Give those of RUNS that `hand_over` finds a loop checkpoint of, readable or not."""
+    store = FileSessionStore(absolute(folder))
+    try:
+        return frozenset(run_id for _, run_id in await store.kept_runs()) & {*runs}
+    except Unreadable as why:
+        raise unread(why) from why
+    finally:
+        store.close()
+
+
 async def refuse_unread(folder: Path, runs: Iterable[str]) -> None:
     """Raise Unreadable for the first of RUNS whose loop checkpoint in a folder is of no use.
 

@@ -151,8 +151,8 @@ def foreign_pending(store: Path) -> StoreRefused:
     """Refuse: another program's call waits there."""
     return StoreRefused(
         worded(
-            "{store} holds {file} of another program, which would be overwritten; decide that call"
-            " first, or give this agent a folder of its own.",
+            "{store} holds {file} of another program, which would be overwritten; have that program"
+            " go on with it first, or give this agent a folder of its own.",
             store=_shown(store),
             file=PENDING,
         ),
