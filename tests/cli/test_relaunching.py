@@ -97,6 +97,30 @@ def test_a_foreign_stores_call_is_claimed_and_run(tmp_path):
     text = lineclear("show", row["id"], *words).stdout
     assert "send_money Allow" in text
     assert not (store / "pending.json").exists()
+    claimed = store / ".approvals" / "claimed" / row["id"] / "pending.json"
+    way_on = f"give {claimed} a new time (`touch`), and it is offered again."
+    for refused in (
+        ("relaunch", row["id"]),
+        ("resolve", row["id"], "--not-run", "--note", "saw nothing"),
+    ):
+        done = lineclear(*refused, *words)
+        assert done.returncode != 0
+        assert "nothing shows that it ran. If you know that it did not, " + way_on in done.stderr
+    os.utime(claimed)
+    again = wait_for(
+        lambda: next((one for one in listed(*words) if one["state"] == "pending"), None)
+    )
+    assert again is not None
+    assert "handed_over_before" in again["warnings"]
+    # The way on is told once.
+    assert "`touch`" not in lineclear("show", row["id"], *words).stdout
+    # Only on the operator's own word, since it may have run.
+    assert lineclear("approve", again["id"], *words).returncode == 4
+    word = ("--despite", "handed_over_before")
+    assert lineclear("approve", again["id"], *word, *words).returncode == 0
+    assert lineclear("relaunch", again["id"], *words).returncode == 0
+    done_again = only_row(*words, state="done")
+    assert (done_again["id"], done_again["outcome"]) == (again["id"], "untouched")
 
 
 def test_another_programs_call_is_not_asked_anew_by_an_agent_of_ours(tmp_path):

@@ -15,7 +15,7 @@ from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.ended_as import ended_as
+from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, untouched
 from lineclear.core.ledger.endings import bound_decision, expire
 from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.foreign import verify_file
@@ -381,6 +381,8 @@ def _already_ended(store: Store, shown: Shown) -> AlreadyDecided:
         return AlreadyDecided(
             worded("{tool} has an outcome that cannot be read.", tool=tool_of(shown))
         )
+    if ended_as(records) == UNTOUCHED:
+        return AlreadyDecided(untouched(shown.path), records.decision)
     if outcome.outcome == "resolved" and outcome.by is not None:
         how = worded("resolved by {who}", who=who(outcome.by))
     else:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.layout import parse_name
 from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, TAKEN_OVER
+from lineclear.core.places import path_text
+from lineclear.core.sentences import joined, worded
 
 NOT_RUN: Final = "not_run"
 """Stands in the place of `error` where the call's tool never began."""
@@ -31,6 +34,24 @@ def ended_as(records: CallRecords) -> str | None:
         return outcome.outcome
     never_began = outcome.code in _NEVER_BEGAN
     return NOT_RUN if never_began or _was_never_started(records) else outcome.outcome
+
+
+def untouched(path: Path | None) -> str:
+    """Say what is known of a resume that changed nothing, and the way on where its file is at PATH.
+
+    A file with another time is another checkpoint: it is offered with a warning of this resume.
+    """
+    said = worded(
+        "The command that resumed it ended with 0, but its checkpoint stands as it was: nothing"
+        " shows that it ran."
+    )
+    if path is None:
+        return said
+    then = worded(
+        "If you know that it did not, give {path} a new time (`touch`), and it is offered again.",
+        path=path_text(path),
+    )
+    return joined((said, then))
 
 
 def did_run(records: CallRecords) -> bool:

@@ -288,7 +288,7 @@ def test_on_the_word_it_is_resumed_once_and_recorded(source):
     row = until(lambda: row if (row := only(settings)).closed else None)
     # It ended with 0 and did nothing with the run, so nobody is told that this went on.
     assert (row.id, row.state, row.outcome) == (detail.row.id, State.DONE, "untouched")
-    assert row.reason.endswith("its checkpoint stands as it was: nothing shows that it ran.")
+    assert "its checkpoint stands as it was: nothing shows that it ran. If you" in row.reason
     told = [str(source / "code"), str(path), detail.row.id]
     assert launched.log.read_text() == f"{told}\n"
     detail = read_detail(row)

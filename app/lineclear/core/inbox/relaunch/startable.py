@@ -29,6 +29,7 @@ from lineclear.core.inbox.sources.walk import Found, stamp
 from lineclear.core.inbox.watching.store_reading import StoreReader
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
+from lineclear.core.ledger.ended_as import UNTOUCHED
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import TAKEN_OVER
@@ -146,6 +147,8 @@ def refuse_unless_resumable(row: Row) -> None:
     this = worded("This run") if row.tool is None else worded("This call")
     if row.state is State.UNCERTAIN:
         raise MayHaveRun(_uncertain(row), row.id)
+    if row.outcome == UNTOUCHED and row.reason:
+        raise Refusal(row.reason, code="started")
     if row.outcome == TAKEN_OVER and row.reason:
         raise Refusal(joined((row.reason, worded("Resume it there."))), code="started")
     if row.state is State.DONE:

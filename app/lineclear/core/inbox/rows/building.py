@@ -22,7 +22,7 @@ from lineclear.core.inbox.sources.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as
+from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, untouched
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name, taken_over_folder
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
@@ -191,7 +191,7 @@ def row_of(
         died_at=look.died_at if how.process is Process.DEAD and owner == look.lock.owner else None,
         waited_for=circumstances.waited_for or isinstance(start, Start) or outcome is not None,
         reason_code=how.code or _code_of(outcome),
-        reason=how.sentence or _ended_because(outcome, place.store, shown),
+        reason=how.sentence or _ended_because(outcome, place.store, shown, circumstances.path),
         warnings=codes,
         asked_at=asked_at,
         file_time=_file_time(shown, circumstances.path),
@@ -241,7 +241,9 @@ def _code_of(outcome: Outcome | None) -> str | None:
     return None if outcome is None or outcome.code == TAKEN_OVER else outcome.code
 
 
-def _ended_because(outcome: Outcome | None, store: Path, shown: Shown | None) -> str | None:
+def _ended_because(
+    outcome: Outcome | None, store: Path, shown: Shown | None, path: Path | None
+) -> str | None:
     """Say what an outcome alone does not; of a refused decision in its agent's own sentence."""
     if outcome is None:
         return None
@@ -251,10 +253,7 @@ def _ended_because(outcome: Outcome | None, store: Path, shown: Shown | None) ->
         folder = taken_over_folder(store, foreign.foreign_aid(shown.file, ""))
         return worded("It was taken over, and goes on in {folder}.", folder=path_text(folder))
     if outcome.code == UNTOUCHED:
-        return worded(
-            "The command that resumed it ended with 0, but its checkpoint stands as it was: nothing"
-            " shows that it ran."
-        )
+        return untouched(path)
     return outcome.preview or None if outcome.outcome == "refused" else None
 
 
