@@ -186,7 +186,8 @@ async def test_a_word_that_is_not_understood_is_said_and_finds_nothing(inbox, un
     page.search.setText("ended:sideways")
     await until(page.empty.isVisible, "the sentence")
     told = page.empty.text()
-    assert told.startswith("Not understood: ended:sideways. Write ended:finished, ended:untouched, ")
+    begins = "Not understood: ended:sideways. Write ended:finished, ended:untouched, "
+    assert told.startswith(begins)
     assert told.endswith(" or ended:open.")
     assert page.empty.property("tone") == "care"
 

@@ -6,7 +6,6 @@ by then its start, or its agent's lock, stands where every other look finds it.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -46,6 +45,9 @@ def turn(name: str, *, patience_s: float = _TURN_S) -> Iterator[None]:
 @asynccontextmanager
 async def turn_waited_for(name: str, *, patience_s: float = _TURN_S) -> AsyncIterator[None]:
     """Do as `turn`; whoever waits can be cancelled."""
+    # Every listing reads this module, and none waits like this.
+    import asyncio  # noqa: PLC0415
+
     with Patience(patience_s).waiting() as patience:
         while True:
             held = _take(name, patience)

@@ -404,6 +404,12 @@ def test_nothing_hides_and_no_call_is_lost(calls):
         assert why_apart(member.row) is None
 
 
+@pytest.mark.parametrize("ends", ["\r", ["\r"], {"a": "\r"}])
+def test_a_carriage_return_ends_a_line_wherever_it_stands(ends):
+    burst = burst_of(rows_of({"note": "plain"}, {"note": "plain"}, {"note": ends}), unmasked)
+    assert apart(burst) == {"03": Why.LINES}
+
+
 @given(st.lists(ARGUMENTS, min_size=2, max_size=8))
 def test_two_calls_read_the_same_only_when_they_are_the_same(calls):
     table = burst_of(rows_of(*calls), unmasked).table

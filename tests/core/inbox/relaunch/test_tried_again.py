@@ -160,7 +160,7 @@ def test_while_one_attempt_goes_on_there_is_no_other(source, leave, tmp_path):
         )
         for _ in range(2)
     ]  # fmt: skip
-    assert [worker.returncode for worker in workers] == [4, 4]
+    assert [worker.returncode for worker in workers] == [6, 6]
     go.touch()
     third = until(
         lambda: next((one for one in waiting(settings) if one.id not in (row.id, again.id)), None)

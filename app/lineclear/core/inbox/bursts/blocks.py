@@ -30,7 +30,7 @@ def is_block(value: Json) -> bool:
 
 def _has_lines(value: Json) -> bool:
     if isinstance(value, str):
-        return "\n" in value
+        return "\n" in value or "\r" in value
     inner: list[Json] = []
     if isinstance(value, list):
         inner = value
