@@ -356,7 +356,10 @@ def test_of_two_workers_at_once_one_runs(source, leave, tmp_path):
     record_launch(detail, workers[0].pid)
     go.touch()
     said = [one.communicate()[1] for one in workers]
-    assert sorted(one.returncode for one in workers) == [0, 6, 6], said
+    first, *others = sorted(one.returncode for one in workers)
+    # It goes on already, or it was started: that depends on when each of them looks.
+    assert first == 0, said
+    assert set(others) <= {4, 6}, said
     assert ran.read_text() == "x"
 
 
