@@ -78,11 +78,13 @@ class BurstTable(QTableView):
         look.changed.connect(self.viewport().update)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """The heading, two rows, and the bar below them: less says nothing of what differs."""
-        rows = min(2, max(1, self._calls.rowCount())) * self.verticalHeader().defaultSectionSize()
+        """The heading, one whole row, and the bar below them where there is one."""
+        row = self.verticalHeader().defaultSectionSize()
         heading = self.horizontalHeader().sizeHint().height()
-        bar = self.horizontalScrollBar().sizeHint().height()
-        return QSize(super().minimumSizeHint().width(), heading + rows + bar)
+        # A bar that is not needed takes no room.
+        side = self.horizontalScrollBar()
+        bar = side.sizeHint().height() if side.maximum() else 0
+        return QSize(super().minimumSizeHint().width(), heading + row + bar)
 
     def fit(self) -> None:
         """Make each column as wide as its widest text, so that nothing is cut."""

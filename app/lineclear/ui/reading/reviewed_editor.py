@@ -247,11 +247,15 @@ class ReviewedEditor(QWidget):
             self._turn_to(self._reviewed(self._shown_in_review))
         else:
             self.review.setEnabled(False)
-            self._tasks.start(self._review_long(self._tasks), name=_("show what was written"))
+            self._tasks.start(
+                self._review_long(self._tasks, self.draft()), name=_("show what was written")
+            )
 
-    async def _review_long(self, tasks: Tasks) -> None:
+    async def _review_long(self, tasks: Tasks, draft: str) -> None:
         """Make the review of a long text away from the window's thread, if it still stands then."""
-        draft, value = self.draft(), self.value
+        if self.draft() != draft:
+            return
+        value = self.value
         made = await tasks.in_thread(self._review_of(self._shown_in_review))
         if self.value is value and self.draft() == draft and not self.in_review():
             self.review.setEnabled(not self.frozen)
