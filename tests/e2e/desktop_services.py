@@ -63,7 +63,9 @@ def running(
             def ready() -> bool:
                 if child.poll() is not None:
                     raise DesktopError(f"the services ended with {child.returncode}")
-                return place.exists()
+                # Its file stands a moment before anybody listens.
+                with socket.socket(socket.AF_UNIX) as connection:
+                    return connection.connect_ex(str(place)) == 0
 
             wait_for("the desktop's services", ready)
             yield Services(child, place)

@@ -241,7 +241,11 @@ async def serve(place: str, services: list[str], capabilities: list[str]) -> Non
     bus = await desktop.serve(services)
 
     async def hand(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        asked = json.loads(await reader.readline())
+        line = await reader.readline()
+        if not line:  # Somebody looked whether anybody listens.
+            writer.close()
+            return
+        asked = json.loads(line)
         getattr(desktop, asked.pop("do"))(**asked)
         writer.write(json.dumps(calls).encode() + b"\n")
         await writer.drain()
