@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters import scripts
 from lineclear.core.checkpoints.characters.misleading import misleading
+from lineclear.core.checkpoints.characters.pieces import pieces_of
 from lineclear.core.checkpoints.characters.text import flags_of
 from lineclear.core.sentences import worded
 
@@ -139,8 +140,6 @@ _IN_NAMES: Final = {"crlf": "control", "joiner": "invisible"}
 """Codes of what is ordinary in a text, but not in a name."""
 _WORD_ENDS: Final = re.compile(r"[\s\"'`()<>{}\[\],;|&=]+")
 _PLACE: Final = re.compile(r"[/\\@]|\w[.:]\w")
-_PIECE: Final = 1 << 16
-"""Characters looked at in one go."""
 _HOST: Final = re.compile(r"(?://|@)([^/\\@:?#]+)")
 _COMMAND_KEYS: Final = frozenset(
     {
@@ -261,5 +260,4 @@ def _words(text: str) -> Iterator[str]:
 
 
 def _holds_blanks(text: str) -> bool:
-    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
-    return any(any(map(str.isspace, piece)) for piece in pieces)
+    return any(any(map(str.isspace, piece)) for piece in pieces_of(text))

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from lineclear.core.checkpoints.characters.confusables import DIGITS, DRAWN_AS
+from lineclear.core.checkpoints.characters.pieces import pieces_of
 
 _DRAWN: Final = {character: drawn for drawn, all_of in DRAWN_AS.items() for character in all_of}
 _IDEOGRAPHIC_STOPS: Final = "\u3002\uff61"
@@ -60,8 +61,6 @@ _PLACE: Final = re.compile(r"[/@]|\\(?![\"\\])|\w[.:=]\w|^[\"'(\[]*-")
 _ROOTED: Final = re.compile(r"^[\"'(\[]*(?:[.~]{0,2}/|[A-Za-z]:\\)")
 _TECHNICAL: Final = re.compile(r"(?:^|\s)--?[A-Za-z]|[$<>{}]|\\(?![\"\\])")
 
-_PIECE: Final = 1 << 16
-"""Characters looked at in one go."""
 _Span = tuple[int, int]
 _CJK: Final = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 _FULL_WIDTH: Final = frozenset({"FULLWIDTH", "HALFWIDTH"})
@@ -102,9 +101,7 @@ def misleading(text: str) -> tuple[tuple[int, int], ...]:
 
 def _holds_none(text: str) -> bool:
     # In short calls: while one runs, no other thread does.
-    return all(
-        _HELD.isdisjoint(text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)
-    )
+    return all(map(_HELD.isdisjoint, pieces_of(text)))
 
 
 @lru_cache(maxsize=4)

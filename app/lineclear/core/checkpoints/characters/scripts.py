@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from lineclear.core.checkpoints.characters.pieces import pieces_of
+
 LATIN: Final = "A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02b8\u1d00-\u1d25\u1e00-\u1eff"
 """Latin letters, as the inside of a regular expression's character class."""
 
@@ -28,8 +30,6 @@ _MIXED_WORD: Final = re.compile(
 )
 _NEXT_IN_WORD: Final = re.compile(f"{_BETWEEN}(?:([{LATIN}])|([{LOOKALIKE}])|.)", re.DOTALL)
 """The next letter that counts, or what ends the word."""
-_PIECE: Final = 1 << 16
-"""Characters looked at in one go: other threads run between two of them, but not during one."""
 _ANY_LATIN: Final = re.compile(f"[{LATIN}]")
 _ANY_LOOKALIKE: Final = re.compile(f"[{LOOKALIKE}]")
 
@@ -50,13 +50,12 @@ def has_lookalike(text: str) -> bool:
 
 
 def _holds(letter: re.Pattern[str], text: str) -> bool:
-    return any(letter.search(text, start, start + _PIECE) for start in range(0, len(text), _PIECE))
+    return any(map(letter.search, pieces_of(text)))
 
 
 def _mixes_in_word(text: str) -> bool:
     before = 0
-    for start in range(0, len(text), _PIECE):
-        piece = text[start : start + _PIECE]
+    for piece in pieces_of(text):
         if _MIXED_WORD.search(piece):
             return True
         first = _NEXT_IN_WORD.match(piece)

@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 from lineclear.core.checkpoints.characters.misleading import misleading
+from lineclear.core.checkpoints.characters.pieces import PIECE, pieces_of
 from lineclear.core.checkpoints.characters.scripts import mixes_in_word
 
 LONG_LINE: Final = 2_000
@@ -25,8 +26,6 @@ MANY_LINES: Final = 200
 PADDING: Final = 40
 """Blanks in a row that push what follows out of sight."""
 
-_PIECE: Final = 1 << 16
-"""Characters looked at in one go: other threads run between two of them, but not during one."""
 _SHORT: Final = 64
 """Characters that are escaped one by one as fast as at once."""
 _MARKERS: Final = "⟦⟧⇥⏎"
@@ -226,12 +225,12 @@ def unisolated(shown: str) -> str:
 
 
 def _shown_plainly(text: str) -> str:
-    if len(text) <= _PIECE:
+    if len(text) <= PIECE:
         return _shown_piece(text)
     pieces = []
     start = 0
     while start < len(text):
-        end = start + _PIECE
+        end = start + PIECE
         # Never between a letter and its marks: how many there are decides how they are shown.
         while end < len(text) and _flag_of(text[end]) == "mark":
             end += 1
@@ -260,8 +259,8 @@ def _piled_marks(distinct: set[str]) -> re.Pattern[str] | None:
 
 def _character_flags(text: str) -> set[str]:
     distinct: set[str] = set()
-    for start in range(0, len(text), _PIECE):
-        distinct.update(text[start : start + _PIECE])
+    for piece in pieces_of(text):
+        distinct.update(piece)
     flags = {_flag_of(character) for character in distinct}
     flags -= {"", "mark"}
     piled = _piled_marks(distinct)
