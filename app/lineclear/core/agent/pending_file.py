@@ -13,6 +13,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
+from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.ask import call_key
 from lineclear.core.ledger.claims import parted
@@ -25,23 +26,24 @@ SET_ASIDE: Final = "pending.claimed.json"
 """Another program's checkpoint while it becomes a request of ours."""
 
 
-def foreign_pending(folder: Path) -> PendingApproval | None:
+def foreign_pending(folder: Path, *, unopened: bool = False) -> PendingApproval | None:
     """Read the checkpoint of another program in a folder, or one that was set aside.
 
     While a request of ours is open, pending.json is only its copy: one that cannot be read is none
     of another program, and is written anew by who goes on. A whole one without our block is what
-    another program wrote: only a person can tell which of the two counts.
-    Raises ResumeError; `pending_differs`: there are these two.
+    another program wrote: only a person can tell which of the two counts. UNOPENED: nobody has
+    opened the ledger yet, so it may be missing.
+    Raises ResumeError; `pending_differs`: there are these two; and, UNOPENED, as
+    `refuse_without_ledger`.
     """
     for name in (PENDING, SET_ASIDE):
         path = folder / name
         try:
-            document = jsontext.parse(read_file(str(path), owners=owners_in(folder)).raw)
-            if ENVELOPE in document:
-                continue  # What is left of a call of ours.
-            pending = PendingApproval.from_document(document)
-            _refuse_beside_request(folder, path, pending)
-            return pending
+            document = _document(path)
+            if ENVELOPE not in document:
+                pending = PendingApproval.from_document(document)
+                _refuse_beside_request(folder, path, pending)
+                return pending
         except Unreadable as why:
             if why.code == "owner":
                 _log.warning("It is ignored: %s", why.sentence)
@@ -49,6 +51,9 @@ def foreign_pending(folder: Path) -> PendingApproval | None:
             if why.code == "absent" or (name == PENDING and _asks(folder)):
                 continue
             raise _refused(path, why) from why
+        # What is left of a call of ours.
+        if unopened and name == PENDING:
+            _refuse_unless_beside_ledger(path)
     return None
 
 
@@ -58,14 +63,19 @@ def refuse_without_ledger(folder: Path) -> None:
     Whether the call ran only that can tell, and a decision on the copy is handed to nobody.
     """
     path = folder / PENDING
-    if not is_ours(path):
-        return
-    if parted(folder) is None and (folder / APPROVALS).exists():
-        with Store.open(folder) as store:
-            if store.native:
-                return
-    elif parted(folder) is None and os.path.lexists(folder / APPROVALS):
-        return  # What cannot be looked at is told by who opens it.
+    if _is_ours(path):
+        _refuse_unless_beside_ledger(path)
+
+
+def _refuse_unless_beside_ledger(path: Path) -> None:
+    folder = path.parent
+    if parted(folder) is None:
+        if (folder / APPROVALS).exists():
+            with Store.open(folder) as store:
+                if store.native:
+                    return
+        elif os.path.lexists(folder / APPROVALS):
+            return  # What cannot be looked at is told by who opens it.
     raise ResumeSerializeError(
         f"{visible_line(str(path))} is the copy of a call that an agent of Lineclear asked, without"
         " the ledger (.approvals) of that agent: whether the call ran is not known, and no decision"
@@ -75,12 +85,16 @@ def refuse_without_ledger(folder: Path) -> None:
     )
 
 
-def is_ours(path: Path) -> bool:
+def _is_ours(path: Path) -> bool:
     """Tell whether a file that can be read is the copy of a request of ours."""
     try:
-        return ENVELOPE in jsontext.parse(read_file(str(path), owners=owners_in(path.parent)).raw)
+        return ENVELOPE in _document(path)
     except Unreadable:
         return False
+
+
+def _document(path: Path) -> dict[str, Json]:
+    return jsontext.parse(read_file(str(path), owners=owners_in(path.parent)).raw)
 
 
 def newest_call(store: Store) -> CallRecords | None:

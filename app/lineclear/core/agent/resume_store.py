@@ -15,13 +15,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 from lineclear.core.agent import run_marks
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
 from lineclear.core.agent.passage import Acceptance, Passage
-from lineclear.core.agent.pending_file import (
-    SET_ASIDE,
-    foreign_pending,
-    io_error,
-    newest_call,
-    refuse_without_ledger,
-)
+from lineclear.core.agent.pending_file import SET_ASIDE, foreign_pending, io_error, newest_call
 from lineclear.core.agent.reachable import written_ns
 from lineclear.core.agent.run import call_of_pending, pending_in
 from lineclear.core.agent.waiting import WaitingRoom
@@ -323,9 +317,7 @@ class FileResumeStore:
             passage.abandon(withdraw=True)
 
     def _claim(self) -> Resumable | None:
-        if self._store is None:
-            refuse_without_ledger(self.path)
-        foreign = foreign_pending(self.path)
+        foreign = foreign_pending(self.path, unopened=self._store is None)
         if foreign is None and self._store is None and not os.path.lexists(self.path / APPROVALS):
             return None
         self._take_lock()
