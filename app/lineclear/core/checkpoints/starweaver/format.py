@@ -281,7 +281,9 @@ def _document_warnings(checkpoint: AgentCheckpoint) -> tuple[str, ...]:
     used = checkpoint.state.usage
     if max(checkpoint.state.run_step, used.tool_calls, used.total_tokens) > jsontext.SAFE_INT:
         codes.append("big_number")
-    if is_broken(block_of(checkpoint.metadata).get("run"), results(checkpoint.state)):
+    block = block_of(checkpoint.metadata).get("run")
+    # Only beside a block they are counted: most checkpoints have none.
+    if block is not None and is_broken(block, results(checkpoint.state)):
         codes.append("broken_block")
     if unknown_keys(checkpoint):
         codes.append("extra_field")

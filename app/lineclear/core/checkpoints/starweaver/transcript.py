@@ -41,10 +41,33 @@ from lineclear.core.checkpoints.starweaver.messages import (
 )
 from lineclear.core.checkpoints.starweaver.run_state import AgentRunState
 
+_Waiting = dict[str, tuple[ToolCallPart, str]]
+"""Calls without a result so far, by their ids, and what the model said before each."""
+_Matched = tuple[ToolReturnPart, ToolCallPart, str]
+"""A result, its call, and what the model said before that."""
+
 
 def steps(state: AgentRunState) -> Iterator[Step]:
     """Match each result with the call before it, those of the batch at hand too."""
-    waiting: dict[str, tuple[ToolCallPart, str]] = {}
+    waiting: _Waiting = {}
+    yield from map(_step, _matched_in_history(state, waiting))
+    asked = {
+        part.tool_call_id
+        for part in (*state.pending_approval_tool_returns, *state.deferred_tool_returns)
+    }
+    done = [part for part in state.pending_tool_returns if part.tool_call_id not in asked]
+    yield from map(_step, _matched(done, waiting))
+
+
+def results(state: AgentRunState) -> int:
+    """Count the results that have a call before them, a placeholder's for one that waits too."""
+    waiting: _Waiting = {}
+    found = sum(1 for _ in _matched_in_history(state, waiting))
+    return found + sum(1 for _ in _matched(state.pending_tool_returns, waiting))
+
+
+def _matched_in_history(state: AgentRunState, waiting: _Waiting) -> Iterator[_Matched]:
+    """Match the results of the messages; in WAITING stay the calls that have none."""
     for message in state.message_history:
         if isinstance(message, ResponseMessage):
             said = message.text
@@ -55,36 +78,19 @@ def steps(state: AgentRunState) -> Iterator[Step]:
         else:
             returns = [part for part in message.parts if isinstance(part, ToolReturn)]
             yield from _matched(returns, waiting)
-    asked = {
-        part.tool_call_id
-        for part in (*state.pending_approval_tool_returns, *state.deferred_tool_returns)
-    }
-    done = [part for part in state.pending_tool_returns if part.tool_call_id not in asked]
-    yield from _matched(done, waiting)
 
 
-def results(state: AgentRunState) -> int:
-    """Count the results that have a call before them, a placeholder's for one that waits too."""
-    waiting: dict[str, tuple[ToolCallPart, str]] = {}
-    found = 0
-    for message in state.message_history:
-        if isinstance(message, ResponseMessage):
-            waiting |= {call.id: (call, "") for call in message.tool_calls}
-        else:
-            returns = [part for part in message.parts if isinstance(part, ToolReturn)]
-            found += sum(1 for _ in _matched(returns, waiting))
-    return found + sum(1 for _ in _matched(state.pending_tool_returns, waiting))
-
-
-def _matched(
-    returns: Iterable[ToolReturnPart], waiting: dict[str, tuple[ToolCallPart, str]]
-) -> Iterator[Step]:
+def _matched(returns: Iterable[ToolReturnPart], waiting: _Waiting) -> Iterator[_Matched]:
     for part in returns:
         found = waiting.pop(part.tool_call_id, None)
         if found is not None:
-            call, said = found
-            arguments = execution_value(call.tool_arguments)
-            yield Step(call.name, arguments, _text(part.content), said, call.id)
+            yield part, *found
+
+
+def _step(matched: _Matched) -> Step:
+    part, call, said = matched
+    arguments = execution_value(call.tool_arguments)
+    return Step(call.name, arguments, _text(part.content), said, call.id)
 
 
 def transcript(messages: Iterable[ModelMessage]) -> Iterator[Entry]:
