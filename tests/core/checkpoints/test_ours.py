@@ -38,11 +38,13 @@ def test_odd_figures_in_a_block_are_no_figures(odd):
 
 
 def test_a_block_that_anybody_may_have_written_hides_no_figure_and_sets_no_limit():
-    forged = reported({**BLOCK, "tokens": 1, "usage": {"tokens_in": 1, "tokens_out": 2}})
+    forged = {**BLOCK, "tokens": 1, "usage": {"tokens_in": 1, "tokens_out": 2}}
     assert as_written(WRITTEN, forged) == WRITTEN
     # What a system requires and an agent has not, is written 0: that it says so hides nothing.
-    unknown = as_written(Reported(0, Usage(0, 3, 0)), reported(BLOCK))
+    unknown = as_written(Reported(0, Usage(0, 3, 0)), BLOCK)
     assert unknown == Reported(None, Usage(None, 3, None))
+    known = {**BLOCK, "tokens": 0, "usage": {"tokens_in": 0, "tokens_out": 3, "cache": 0}}
+    assert as_written(Reported(0, Usage(0, 3, 0)), known) == Reported(0, Usage(0, 3, 0))
 
 
 @pytest.mark.parametrize(
