@@ -88,6 +88,7 @@ class Checked:
         key = (asked[0], given)
         known = self._known.get(key)
         if known is None:
-            serves = served(self._plural, self._plural(number))
+            # Where nothing is counted it makes no difference, and there are many such texts.
+            serves = served(self._plural, self._plural(number)) if len(asked) > 1 else 1
             known = self._known[key] = not misfit(asked, given, serves=serves)
         return known
