@@ -14,21 +14,16 @@ from PySide6.QtGui import QIcon
 
 from lineclear.core.inbox.rows.row import Row
 from lineclear.core.inbox.watching.feed import Diff
-from lineclear.core.ledger import liveness
 from lineclear.language import _
 from lineclear.ui import assets
 from lineclear.ui.desktop.alerts import Alert, Alerts
 from lineclear.ui.desktop.notifications import LATER, DesktopNotifications, without_markup
 from lineclear.ui.desktop.screen_lock import ScreenLock
+from lineclear.ui.steady import boottime
 from lineclear.ui.tasks import Tasks
 
 STANDING_S = 1.0
 """How often it is looked whether a standing notification has been answered by a look."""
-
-
-def boottime() -> float:
-    """Seconds since this machine started, its sleep included."""
-    return liveness.boottime_ns() / 1e9
 
 
 def _program_icon() -> str:

@@ -12,13 +12,12 @@ from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, marked_pair
 from lineclear.ui import words
+from lineclear.ui.steady import SET
 
 LONG = timedelta(minutes=5)
 """Who was away for less needs no line."""
 SLACK: Final = timedelta(seconds=10)
 """What was so short before somebody left was perhaps not seen by them yet."""
-SET: Final = timedelta(seconds=5)
-"""By so much a clock does not go wrong by itself."""
 _NO_CLOCK: Final = 1971
 """A time of before this year is none."""
 

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from lineclear.core.inbox.watching.feed import Diff
-from lineclear.core.ledger.liveness import boottime_ns
 from lineclear.language import _
 from lineclear.ui.frame.absence import Absence, Return
 from lineclear.ui.frame.bars import Strip
+from lineclear.ui.steady import boottime
 
 _LOOK_MS = 1000
 
@@ -30,7 +30,7 @@ class ReturnLine(QObject):
         attended: Callable[[], bool],
         *,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        steady: Callable[[], float] | None = lambda: boottime_ns() / 1e9,
+        steady: Callable[[], float] = boottime,
         parent: QObject | None = None,
     ) -> None:
         """ATTENDED: somebody is before the window; STEADY: seconds of a clock that nobody sets."""
@@ -63,7 +63,7 @@ class ReturnLine(QObject):
         if self._attended():
             self._away.returned()
             return
-        self._away.left(self._now(), None if self._steady is None else self._steady())
+        self._away.left(self._now(), self._steady())
         told = self._away.told(self._now())
         if told is not None:
             self._tell(told)

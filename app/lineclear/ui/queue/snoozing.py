@@ -14,14 +14,12 @@ from lineclear.core.inbox.rows.row import Row
 from lineclear.core.ledger.state import State
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
-from lineclear.ui.desktop.attention import boottime
 from lineclear.ui.frame.kept_state import KeptState
 from lineclear.ui.queue.queue_model import QueueModel
 from lineclear.ui.queue.table_view import QueueView
+from lineclear.ui.steady import SET, boottime
 
 LOOK_AT_CLOCK_MS: Final = 2000
-SET: Final = timedelta(seconds=5)
-"""By so much a clock does not go wrong by itself."""
 
 
 class Snoozing(QObject):
