@@ -382,9 +382,9 @@ def first_window(at: Path, token: str) -> FirstWindow | None:
     with _turn(at, TURN_S):
         # After that time all the same: a person is to have a window.
         raised, hung = _knock(at, token)
-        if hung is not None and not raised:
+        if hung is not None and _changed(at, hung):
             # Another start may have taken its place meanwhile.
-            raised, again = _knock(at, token) if _changed(at, hung) else (False, hung)
+            raised, again = _knock(at, token)
             hung = hung if again is None else again
         if raised:
             return None
