@@ -277,19 +277,18 @@ def _held(row: Row, now: datetime, me: Person | None) -> str:
 
 
 def _unreadable(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_sentence(
-        translated(row.reason or row.reason_code or _("the reason is not known")), 400
-    )
-    return _("Cannot be read: {why}. It cannot be approved.").format(why=why.rstrip("."))
+    return _("Cannot be read: {why}. It cannot be approved.").format(why=_why_not_shown(row))
 
 
 def _damaged(row: Row, _now: datetime, _me: Person | None) -> str:
-    why = visible_sentence(
-        translated(row.reason or row.reason_code or _("the reason is not known")), 400
-    )
     return _("A record of this call is damaged: {why}. It cannot be approved.").format(
-        why=why.rstrip(".")
+        why=_why_not_shown(row)
     )
+
+
+def _why_not_shown(row: Row) -> str:
+    why = translated(row.reason or row.reason_code or _("the reason is not known"))
+    return visible_sentence(why, 400).rstrip(".")
 
 
 def _stray(row: Row, _now: datetime, _me: Person | None) -> str:

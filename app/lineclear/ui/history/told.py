@@ -54,18 +54,9 @@ WANTED: Final = 400
 PEOPLE: Final = frozenset({"approve", "modify", "deny", "result"})
 """Verdicts that a person gave."""
 ENDED: Final = {
-    "ok": _("Finished"),
-    "untouched": _("Untouched"),
-    "taken_over": _("Taken over"),
-    "error": _("Failed"),
-    "not_run": _("Not run"),
-    "denied": _("Denied"),
-    "expired": _("Expired"),
-    "withdrawn": _("Withdrawn"),
-    "refused": _("Refused"),
+    **words.OUTCOME_WORDS,
     "taken_back": _("Taken back"),
     "uncertain": _("May have run"),
-    "resolved": _("Settled"),
     "resolved_ran": _("Settled: it ran"),
     "resolved_not_run": _("Settled: not run"),
     "resolved_ask_again": _("Settled: ask again"),

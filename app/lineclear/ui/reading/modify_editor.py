@@ -193,9 +193,7 @@ class ModifyEditor(ReviewedEditor):
         try:
             value = self._stand_ins.value(self.draft())
         except LineclearError as why:
-            self._say(
-                _("Not readable yet: {sentence}").format(sentence=translated(why.sentence)), "care"
-            )
+            self._say_unreadable(why)
             return False
         if not isinstance(value, dict):
             return False
@@ -235,9 +233,7 @@ class ModifyEditor(ReviewedEditor):
             self.value = self._asked_value if same else self._stand_ins.value(draft)
         except LineclearError as why:
             self.value = MISSING
-            self._say(
-                _("Not readable yet: {sentence}").format(sentence=translated(why.sentence)), "care"
-            )
+            self._say_unreadable(why)
             return False
         number = 0 if same else len(differences(self._asked_value, self.value))
         # What was asked is given as it is: whether it fits is no question of this editor.
@@ -252,6 +248,10 @@ class ModifyEditor(ReviewedEditor):
             "muted",
         )
         return number > 0
+
+    def _say_unreadable(self, why: LineclearError) -> None:
+        told = _("Not readable yet: {sentence}").format(sentence=translated(why.sentence))
+        self._say(told, "care")
 
     def verdict(self) -> Verdict | None:
         """The call with the arguments as they were reviewed."""
