@@ -125,18 +125,25 @@ def note_begun(store: Store, run_id: str, calls: Collection[int]) -> None:
 
 def begun_calls(folder: Path, run_id: str) -> set[int]:
     """Give what was noted last of a run; raises ResumeError."""
-    noted = _read(folder, RUN_BEGUN)
-    calls = noted.get("calls")
-    if noted.get("run_id") != run_id or not isinstance(calls, list):
-        return set()
-    return {call for call in calls if type(call) is int}
+    return _calls_in(_begun(folder, run_id))
 
 
 def last_noted(folder: Path, run_id: str) -> int:
     """Give the highest ordinal that was ever noted of a run; raises ResumeError."""
+    noted = _begun(folder, run_id)
+    last = noted.get("last")
+    return max([*_calls_in(noted), last if type(last) is int else 0])
+
+
+def _begun(folder: Path, run_id: str) -> dict[str, Json]:
+    """Give the note if it is of that run, or else an empty one."""
     noted = _read(folder, RUN_BEGUN)
-    last = noted.get("last") if noted.get("run_id") == run_id else None
-    return max([*begun_calls(folder, run_id), last if type(last) is int else 0])
+    return noted if noted.get("run_id") == run_id else {}
+
+
+def _calls_in(noted: Mapping[str, Json]) -> set[int]:
+    calls = noted.get("calls")
+    return {call for call in calls if type(call) is int} if isinstance(calls, list) else set()
 
 
 def last_begun(store: Store, run_id: str) -> int:
