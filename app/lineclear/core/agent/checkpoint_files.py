@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -12,8 +11,7 @@ from typing import Final
 
 from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import AgentExecutorError
-from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
-from lineclear.core.agent.reachable import folder_below, names_of, written_ns
+from lineclear.core.agent.reachable import folder_below, names_of, refuse_newest, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
@@ -48,9 +46,6 @@ _LIKE_A_CHECKPOINT: Final = ".checkpoint"
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.checkpoint\.json")
 _MAX_DEPTH: Final = 126
 """Arguments may nest 115 deep and stand six containers further in; serde_json reads 127."""
-
-
-_log = logging.getLogger("lineclear.agent")
 
 
 def checkpoint_name(run_id: str) -> str:
@@ -253,13 +248,7 @@ class FileCheckpointHandler:
                 continue
             if run_id is not None:
                 found.append((written, run_id))
-        if unread:
-            newest, refused = max(unread, key=lambda one: one[0])
-            if newest >= max((written for written, _ in found), default=0):
-                raise refused
-        for _, refused in unread:
-            sentence = visible_line(refused.sentence, LONGEST_REASON)
-            _log.warning("A checkpoint is passed over. %s", sentence)
+        refuse_newest(unread, found, "A checkpoint")
         return found
 
     def _run_kept_in(self, path: Path, names: Collection[str]) -> str | None:

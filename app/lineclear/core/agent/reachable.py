@@ -6,13 +6,18 @@ make the calls of its runs again.
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.platform import oserrors
+
+_log = logging.getLogger("lineclear.agent")
 
 
 class Explained(Unreadable):
@@ -74,6 +79,22 @@ def written_ns(path: Path) -> int | None:
         return None
     except OSError as why:
         raise _unlooked(path, why) from why
+
+
+def refuse_newest(
+    unread: Sequence[tuple[int, Unreadable]], found: Iterable[tuple[int, str]], what: str
+) -> None:
+    """Raise the newest of UNREAD, by when they were written, unless a run FOUND is newer.
+
+    It may be of the run that was left last. The others are logged as WHAT is passed over.
+    """
+    if unread:
+        newest, refused = max(unread, key=lambda one: one[0])
+        if newest >= max((written for written, _ in found), default=0):
+            raise refused
+    for _, refused in unread:
+        sentence = visible_line(refused.sentence, LONGEST_REASON)
+        _log.warning("%s is passed over. %s", what, sentence)
 
 
 def _refuse_dangling(path: Path) -> None:

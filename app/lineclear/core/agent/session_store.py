@@ -9,7 +9,6 @@ such a name.
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -17,8 +16,7 @@ from typing import Final
 
 from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
-from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
-from lineclear.core.agent.reachable import folder_below, names_of, written_ns
+from lineclear.core.agent.reachable import folder_below, names_of, refuse_newest, written_ns
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
@@ -38,7 +36,6 @@ from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
-_log = logging.getLogger("lineclear.agent")
 _ENCRYPTED: Final = b"A3SE"
 
 
@@ -212,13 +209,7 @@ class FileSessionStore:
                 continue
             if a3s.file_name(run_id) not in current:
                 early.append((written, run_id))
-        if unread:
-            newest, refused = max(unread, key=lambda one: one[0])
-            if newest >= max((written for written, _ in (*found, *early)), default=0):
-                raise refused
-        for _, refused in unread:
-            sentence = visible_line(refused.sentence, LONGEST_REASON)
-            _log.warning("A loop checkpoint is passed over. %s", sentence)
+        refuse_newest(unread, (*found, *early), "A loop checkpoint")
         return early
 
     def _files_in(self, parts: Sequence[str]) -> list[Path]:
