@@ -11,7 +11,13 @@ from typing import Final
 
 from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import AgentExecutorError
-from lineclear.core.agent.reachable import folder_below, names_of, refuse_newest, written_ns
+from lineclear.core.agent.reachable import (
+    MAX_BYTES,
+    folder_below,
+    names_of,
+    refuse_newest,
+    written_ns,
+)
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
@@ -39,9 +45,6 @@ from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute
 
 SUFFIX: Final = ".checkpoint.json"
-MAX_BYTES: Final = 256 << 20
-"""Of a file that is read back. Windows of operators show up to 16 MiB."""
-
 _LIKE_A_CHECKPOINT: Final = ".checkpoint"
 _NAME: Final = re.compile(r"[0-9a-f]{32}\.checkpoint\.json")
 _MAX_DEPTH: Final = 126

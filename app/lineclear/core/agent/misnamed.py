@@ -11,15 +11,13 @@ import stat
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lineclear.core.agent.reachable import Explained
+from lineclear.core.agent.reachable import MAX_BYTES, Explained
 from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.checkpoints.run_names import runs_in
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.folders import owners_in
-
-MAX_BYTES = 256 << 20
 
 Decodes = Callable[[bytes], str | None]
 """Gives the run of a checkpoint; None for bytes that are none."""

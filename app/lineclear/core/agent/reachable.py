@@ -11,12 +11,15 @@ import os
 import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from lineclear.core.agent.loop_checkpoints import LONGEST_REASON
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.platform import oserrors
 
+MAX_BYTES: Final = 256 << 20
+"""Of a checkpoint that is read back. Windows of operators show up to 16 MiB."""
 _log = logging.getLogger("lineclear.agent")
 
 
