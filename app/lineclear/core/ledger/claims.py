@@ -68,7 +68,7 @@ def claimed_folders(store: Store) -> list[Path]:
 
 
 @contextmanager
-def claimed_folder(store: Store, aid: str) -> Iterator[tuple[int, Path]]:
+def claimed_folder(store: Store, aid: str) -> Iterator[int]:
     """Make and open the claimed folder of AID, durable.
 
     Raises NotConfirmed, and StoreRefused: `owner` (another user made it), `writable_by_others`.
@@ -89,7 +89,7 @@ def claimed_folder(store: Store, aid: str) -> Iterator[tuple[int, Path]]:
             fd = open_folder(name, path, dir_fd=fd)
             opened.callback(close_folder, fd)
             _refuse_changeable(fd, path)
-        yield fd, path
+        yield fd
 
 
 def refuse_changeable(store: Store, folders: Sequence[str]) -> None:

@@ -6,8 +6,8 @@ import contextlib
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -254,7 +254,7 @@ def put_back(store: Store, claimed: Claimed) -> None:
     if claimed.folder == store.path:
         return
     place = _place(claimed.checkpoint)
-    with _folder(store, place) as source:
+    with _opened(store, place.folders) as source:
         try:
             _move(source, place.name, store.root_fd, place.name)
         except FileExistsError:
@@ -275,9 +275,9 @@ def put_back(store: Store, claimed: Claimed) -> None:
 def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
     """Move the checkpoint into its claimed folder; undo it when another one came along."""
     with ExitStack() as opened:
-        into, _ = opened.enter_context(claimed_folder(store, shown.aid))
+        into = opened.enter_context(claimed_folder(store, shown.aid))
         try:
-            source = opened.enter_context(_folder(store, place))
+            source = opened.enter_context(_opened(store, place.folders))
             _move(source, place.name, into, place.name)
         except (FileNotFoundError, FileExistsError, Unreadable) as why:
             if isinstance(why, Unreadable):
@@ -306,7 +306,7 @@ def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
 def _keep_aside(store: Store, into: int, path: Path) -> None:
     """Move what was taken by mistake to a claimed folder of its own, where the scan shows it."""
     own = _aid_of(store, path) or new_nonce()
-    with claimed_folder(store, own) as (aside, _):
+    with claimed_folder(store, own) as aside:
         _move(into, path.name, aside, path.name)
 
 
@@ -365,14 +365,8 @@ def _refuse_started(store: Store, shown: Shown) -> None:
         raise Refusal(worded("This call was started or ended already."), code="started")
 
 
-@contextmanager
-def _folder(store: Store, place: _Place) -> Iterator[int]:
-    """Open the folder that holds a checkpoint file, no link followed below the store."""
-    with _opened(store, place.folders) as fd:
-        yield fd
-
-
 def _opened(store: Store, folders: Sequence[str]) -> AbstractContextManager[int]:
+    """Open a folder that may hold a checkpoint file, no link followed below the store."""
     return descended(
         store.root_fd,
         store.path,
@@ -400,7 +394,7 @@ def _read_in(store: Store, path: Path) -> FileBytes:
         raise ValueError(f"{path} lies in {place.store}, not in {store.path}")
     # Also in a claimed folder: an agent is resumed by its own user alone.
     owners = frozenset({store.owner_uid})
-    with _folder(store, place) as folder:
+    with _opened(store, place.folders) as folder:
         try:
             return read_file(
                 place.name,
@@ -435,8 +429,6 @@ def _place(path: Path) -> _Place:
 
 def _checkpoint_names(store: Store, folder: Path) -> list[str]:
     rules = [rule for f in FORMATS.values() if f.claim_by_rename for rule in f.files]
-    place = parted(folder)
-    assert place is not None
-    with _opened(store, place[1]) as fd:
+    with _opened(store, folder.relative_to(store.path).parts) as fd:
         names = names_in(fd, folder)
     return [n for n in names if any(re.fullmatch(rule.pattern, n) for rule in rules)]
