@@ -32,10 +32,10 @@ def this_person(name: str | None = None) -> Person:
 
 def with_uid(name: str, by: Person) -> str:
     """Call a person by NAME, as it is shown; another user, who may go by any, by the uid too."""
-    if by.uid == folders.user_id():
-        return name or worded("uid {uid}", uid=by.uid)
     if not name:
         return worded("uid {uid}", uid=by.uid)
+    if by.uid == folders.user_id():
+        return name
     return worded("{name} (uid {uid})", name=name, uid=by.uid)
 
 
