@@ -30,9 +30,9 @@ from lineclear.core.sentences import worded
 
 MIN_PREFIX = 8
 _STEP = 25
+"""Unchanged folders that a walk looks at between two chances for other work."""
 _BACK = timedelta(seconds=2)
 """So far back a clock was put that what was read by it may stand otherwise now."""
-"""Unchanged folders that a walk looks at between two chances for other work."""
 
 
 __all__ = [
