@@ -52,7 +52,6 @@ def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str
     Only where no request is open: that is the row of its run. FILES are relative to the store. One
     that is noted to have ended is none, whatever of it still lies there.
     """
-    ended = _ended(store)
     runs: dict[str, list[Shown]] = {}
     calls: list[Call] = []
     for path in _paths(store, files):
@@ -63,9 +62,12 @@ def kept_calls(settings: Settings, store: Store, look: Look, files: Iterable[str
                 calls.append(Call(broken_row(look.place, why.code, why.sentence, path)))
             continue
         position = shown.checkpoint.position
-        if shown.checkpoint.unfinished and position is not None and position.run_id not in ended:
+        if shown.checkpoint.unfinished and position is not None:
             runs.setdefault(position.run_id, []).append(shown)
-    for of_run in runs.values():
+    ended = _ended(store) if runs else frozenset()
+    for run_id, of_run in runs.items():
+        if run_id in ended:
+            continue
         newest, *others = sorted(of_run, key=_written, reverse=True)
         records = replace(store.records(None, newest.aid), request=newest)
         how = standing_of_run(newest.checkpoint, look.lock.process, ours=True)
