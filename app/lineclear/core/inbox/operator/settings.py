@@ -225,11 +225,12 @@ class SettingsDamaged(LineclearError):
     """A settings file that cannot be understood; `why` is the reason alone."""
 
     def __init__(self, path: Path, why: str, *, newer: bool = False) -> None:
-        told = worded(
+        self.told = worded(
             "The settings in {path} cannot be understood: {why}.",
             path=visible_line(str(path)),
             why=why,
         )
+        """The sentence without what to do."""
         help_ = (
             worded("Use the later version.")
             if newer
@@ -237,7 +238,7 @@ class SettingsDamaged(LineclearError):
                 "Mend the file, or keep it aside and begin anew: `lineclear config keep-aside`."
             )
         )
-        super().__init__(joined((told, help_)), code="settings_damaged")
+        super().__init__(joined((self.told, help_)), code="settings_damaged")
         self.why = why
         self.newer = newer
         """A later version of this program wrote it: it is sound, and not ours to move."""

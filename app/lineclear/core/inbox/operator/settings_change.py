@@ -77,14 +77,9 @@ def load_for_window(folder: Path | None = None) -> Loaded:
     try:
         return Loaded(settings_file.load(folder))
     except SettingsDamaged as why:
-        told = worded(
-            "The settings in {path} cannot be understood: {why}.",
-            path=visible_line(str(path)),
-            why=why.why,
-        )
         if why.newer:
-            return Loaded(Settings(), joined((told, _UNTOUCHED)))
-        return _set_aside(path, told)
+            return Loaded(Settings(), joined((why.told, _UNTOUCHED)))
+        return _set_aside(path, why.told)
     except LineclearError as why:
         if why.code != "settings_unreadable":
             raise
