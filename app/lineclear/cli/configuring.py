@@ -20,6 +20,7 @@ from lineclear.core.errors import NothingPending, Unreadable
 from lineclear.core.inbox.operator.settings import (
     LaunchSetting,
     Settings,
+    fault_of,
     load,
     settings_path,
 )
@@ -123,8 +124,7 @@ def _validated(document: dict[str, Any]) -> Settings:
     except ValidationError as why:
         first = why.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        told = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"Nothing was changed: {place}: {told}.") from why
+        raise UsageError(f"Nothing was changed: {place}: {fault_of(first)}.") from why
     except ValueError as why:
         raise UsageError(f"Nothing was changed: {why}") from why
 

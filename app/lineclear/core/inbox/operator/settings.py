@@ -247,7 +247,7 @@ class SettingsDamaged(LineclearError):
 def fault_of(error: ErrorDetails) -> str:
     """Say what is wrong at the place of an error, in the words of who refused it."""
     raised = error.get("ctx", {}).get("error")
-    return str(error["msg"]) if raised is None else raised.args[0]
+    return raised.args[0] if isinstance(raised, ValueError) else str(error["msg"])
 
 
 def parse(raw: bytes, path: Path) -> Settings:
