@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import re
 import threading
 import time
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, Self
 
@@ -26,6 +25,7 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.inbox.deciding.standing_denials import LASTS, Stand, StandingDenial
+from lineclear.core.inbox.operator import own_files
 from lineclear.core.ledger import commit, folders
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.folder_lock import FolderLock
@@ -215,11 +215,8 @@ class KeptDenials:
         )
         if why.passing:
             return [told]
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        aside = f"{name}.damaged-{stamp}"
         with contextlib.suppress(OSError):
-            os.rename(self._path / name, self._path / aside)
-            place = visible_line(path_text(self._path / aside))
+            place = visible_line(path_text(own_files.keep_aside(self._path / name)))
             return [worded("{told} It is kept as {place}.", told=told, place=place)]
         return [told]
 

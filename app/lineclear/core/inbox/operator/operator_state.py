@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,7 +14,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
-from lineclear.core.ledger import commit
+from lineclear.core.inbox.operator import own_files
 from lineclear.core.places import home
 from lineclear.core.sentences import within, worded
 
@@ -94,8 +93,7 @@ def save(state: OperatorState, folder: Path | None = None) -> None:
         raise LineclearError(loaded.said, code="state_unwritable")
     raw = jsontext.pretty(state.model_dump(mode="json")) + b"\n"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder_fd = os.open(path.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        own_files.write(path, raw)
     except OSError as why:
         raise LineclearError(
             worded(
@@ -105,10 +103,6 @@ def save(state: OperatorState, folder: Path | None = None) -> None:
             ),
             code="state_unwritable",
         ) from why
-    try:
-        commit.replace(folder_fd, FILE_NAME, raw)
-    finally:
-        os.close(folder_fd)
 
 
 def save_changes(state: OperatorState, before: OperatorState, folder: Path | None = None) -> None:
@@ -148,10 +142,8 @@ def _set_aside(path: Path, why: str) -> str:
     told = worded(
         "What you had snoozed and saved in {path} cannot be understood: {why}.", path=shown, why=why
     )
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    aside = path.with_name(f"{FILE_NAME}.damaged-{stamp}")
     with contextlib.suppress(OSError):
-        os.rename(path, aside)
+        aside = own_files.keep_aside(path)
         return worded(
             "{told} It is kept as {name}; every call is shown.", told=told, name=aside.name
         )

@@ -20,8 +20,8 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.inbox.operator import own_files
 from lineclear.core.inbox.operator.quiet_hours import checked as checked_hours
-from lineclear.core.ledger import commit
 from lineclear.core.ledger.clock import MAX_VALID_S
 from lineclear.core.ledger.layout import left_in
 from lineclear.core.places import absolute, default_source, home, path_text
@@ -177,8 +177,7 @@ def write_raw(raw: bytes, path: Path) -> None:
     # A settings file kept elsewhere through a symlink stays a symlink.
     target = Path(os.path.realpath(path))
     try:
-        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder_fd = os.open(target.parent, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        own_files.write(target, raw)
     except OSError as why:
         raise LineclearError(
             worded(
@@ -188,10 +187,6 @@ def write_raw(raw: bytes, path: Path) -> None:
             ),
             code="settings_unwritable",
         ) from why
-    try:
-        commit.replace(folder_fd, target.name, raw)
-    finally:
-        os.close(folder_fd)
 
 
 def read_raw(path: Path) -> bytes | None:

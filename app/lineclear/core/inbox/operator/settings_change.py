@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError
+from lineclear.core.inbox.operator import own_files
 from lineclear.core.inbox.operator import settings as settings_file
 from lineclear.core.inbox.operator.settings import Settings, SettingsDamaged
 from lineclear.core.sentences import joined, worded
@@ -121,11 +121,7 @@ def keep_aside(instead: Settings | None = None, folder: Path | None = None) -> P
 
 def _renamed(path: Path) -> Path:
     # The file itself: a symlink to it stays, and what is saved next goes where it pointed.
-    real = Path(os.path.realpath(path))
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-    aside = real.with_name(f"{real.name}.damaged-{stamp}")
-    os.rename(real, aside)
-    return aside
+    return own_files.keep_aside(Path(os.path.realpath(path)))
 
 
 _UNTOUCHED = worded("The file is left alone, defaults are used, and no change is kept.")
