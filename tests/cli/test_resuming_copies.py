@@ -51,6 +51,16 @@ def resuming(folder, name, *words):
             process.kill()
 
 
+@contextlib.contextmanager
+def turn_held():
+    """Another start of the run has its turn."""
+    with asyncio.Runner() as runner:
+        turn = turn_waited_for(name_of_run(RUN))
+        runner.run(turn.__aenter__())
+        yield
+        runner.run(turn.__aexit__(None, None, None))
+
+
 def ran(folder):
     path = folder / "ran"
     return path.read_text().splitlines() if path.exists() else []
@@ -59,14 +69,11 @@ def ran(folder):
 def test_of_two_that_are_typed_at_once_one_goes_on(folder):
     assert [(row["system"], row["state"]) for row in listed()] == [("lineclear", "resumable")] * 2
     with contextlib.ExitStack() as stack:
-        with asyncio.Runner() as runner:
-            turn = turn_waited_for(name_of_run(RUN))
-            runner.run(turn.__aenter__())
+        with turn_held():
             both = [stack.enter_context(resuming(folder, name)) for name in ("a", "b")]
             # Both agents are made, and neither goes on before the turn is free.
             wait_for(lambda: all((folder / f"made-{name}").exists() for name in ("a", "b")))
             assert ran(folder) == []
-            runner.run(turn.__aexit__(None, None, None))
         (late, *_) = wait_for(lambda: [one for one in both if one.poll() is not None])
         _, told = late.communicate()
         assert (late.returncode, "[alive]" in told) == (6, True)
@@ -83,11 +90,8 @@ def test_of_two_that_are_typed_at_once_one_goes_on(folder):
 def locked(folder, by):
     """What a start waits for, held: the turn of its operator, or the folder of the run."""
     if by == "turn":
-        with asyncio.Runner() as runner:
-            turn = turn_waited_for(name_of_run(RUN))
-            runner.run(turn.__aenter__())
+        with turn_held():
             yield
-            runner.run(turn.__aexit__(None, None, None))
         return
     with contextlib.closing(FolderLock(folder / "source" / "a")) as lock:
         assert lock.try_take()

@@ -1,6 +1,5 @@
 """A relaunch of another program's run that has to wait: it says so, and Ctrl+C is believed."""
 
-import asyncio
 import contextlib
 import os
 import signal
@@ -15,10 +14,9 @@ from lineclear.core.inbox.relaunch.worker_word import TOLD_TO, Word, awaited, be
 from lineclear.core.ledger.folder_lock import FolderLock
 from lineclear.core.ledger.layout import APPROVALS, WORKERS
 from lineclear.core.ledger.lock import AgentLock
-from lineclear.core.ledger.turn import name_of_run, turn_waited_for
 from tests.cli.charging_agent import LOOP
 from tests.cli.program import lineclear, listed, wait_for
-from tests.cli.test_resuming_copies import RUN
+from tests.cli.test_resuming_copies import RUN, turn_held
 
 
 @pytest.fixture
@@ -51,11 +49,8 @@ def relaunching():
 def held(store, by):
     """What a worker waits for before it starts anything."""
     if by == "turn":
-        with asyncio.Runner() as runner:
-            turn = turn_waited_for(name_of_run(RUN))
-            runner.run(turn.__aenter__())
+        with turn_held():
             yield
-            runner.run(turn.__aexit__(None, None, None))
     elif by == "folder":
         with contextlib.closing(FolderLock(store)) as lock:
             assert lock.try_take()

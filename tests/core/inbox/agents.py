@@ -2,10 +2,14 @@
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any, Self
 
+from lineclear.core.errors import Refusal
 from lineclear.core.inbox.operator.settings import Settings, SourceSetting
+from lineclear.core.inbox.relaunch.launch import relaunch
+from lineclear.core.inbox.rows.row import Detail
 from lineclear.core.ledger.ask import Asked, Call, ask
 from lineclear.core.ledger.store import Store
 
@@ -81,3 +85,25 @@ class Agent:
 
 def watching(*folders: Path, **said) -> Settings:
     return Settings(sources=tuple(SourceSetting(path=folder) for folder in folders), **said)
+
+
+def relaunched_at_once(
+    number: int, detail: Detail, settings: Settings, despite: frozenset[str] = frozenset()
+) -> list[str]:
+    """Relaunch one row so many times at the same moment; give each one's number or refusal."""
+    answers: list[str] = []
+    barrier = threading.Barrier(number)
+
+    def rival() -> None:
+        barrier.wait()
+        try:
+            answers.append(str(relaunch(detail, settings, despite=despite).n))
+        except Refusal as why:
+            answers.append(why.code)
+
+    threads = [threading.Thread(target=rival) for _ in range(number)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Store
 from tests import badinputs
 from tests.cli.program import wait_for
-from tests.core.inbox.agents import Agent, asked, call
+from tests.core.inbox.agents import Agent, asked, call, relaunched_at_once
 
 BOB = this_person("bob")
 TELL = """
@@ -225,22 +224,7 @@ def test_of_many_relaunches_at_once_one_runs(source, tmp_path):
     mark = tmp_path / "ran"
     program = f"import time; print('x', file=open({str(mark)!r}, 'a'), end=''); time.sleep(1)"
     settings = command(source, "-c", program)
-    detail = detail_of(settings)
-    answers: list[str] = []
-    barrier = threading.Barrier(6)
-
-    def go() -> None:
-        barrier.wait()
-        try:
-            answers.append(str(relaunch(detail, settings).n))
-        except Refusal as why:
-            answers.append(why.code)
-
-    threads = [threading.Thread(target=go) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = relaunched_at_once(6, detail_of(settings), settings)
     assert sorted(answers) == ["1", *["alive"] * 5]
     assert not list((source / "bot" / "1" / ".approvals").glob(".tmp.*"))
     until(mark.exists)

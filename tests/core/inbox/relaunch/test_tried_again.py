@@ -20,6 +20,7 @@ from lineclear.core.ledger.decide import Verdict
 from lineclear.core.ledger.liveness import Process, process_of
 from lineclear.core.ledger.state import State
 from tests import badinputs
+from tests.core.inbox.agents import relaunched_at_once
 from tests.core.inbox.rows.test_stopped_runs import WORD, command, leave, left, rows, until
 from tests.core.inbox.runs import test_handed_together
 
@@ -135,21 +136,7 @@ def test_while_one_attempt_goes_on_there_is_no_other(source, leave, tmp_path):
     go.unlink()
     until(lambda: not alive(settings))
     detail = read_detail(again)
-    answers: list[str] = []
-    barrier = threading.Barrier(4)
-
-    def rival() -> None:
-        barrier.wait()
-        try:
-            answers.append(str(relaunch(detail, settings, despite=WORD).n))
-        except Refusal as why:
-            answers.append(why.code)
-
-    threads = [threading.Thread(target=rival) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = relaunched_at_once(4, detail, settings, WORD)
     assert sorted(answers) == ["1", *["alive"] * 3]
     until(lambda: ran.read_text() == "xx")
     # Two workers of one attempt: one of them is the launched one, and holds the start record.

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +33,7 @@ from tests.core.checkpoints.starweaver_samples import (
     state_document,
     waiting_state,
 )
+from tests.core.inbox.agents import relaunched_at_once
 
 WORD = frozenset({"may_be_running"})
 HOLD = """
@@ -312,21 +312,7 @@ def test_of_two_relaunches_at_once_one_runs(source, leave, tmp_path):
     program = f"import time; print('x', file=open({str(ran)!r}, 'a'), end=''); time.sleep(1)"
     settings = command(source, "-c", program)
     detail = detail_of(settings)
-    answers: list[str] = []
-    barrier = threading.Barrier(4)
-
-    def go() -> None:
-        barrier.wait()
-        try:
-            answers.append(str(relaunch(detail, settings, despite=WORD).n))
-        except Refusal as why:
-            answers.append(why.code)
-
-    threads = [threading.Thread(target=go) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    answers = relaunched_at_once(4, detail, settings, WORD)
     assert sorted(answers) == ["1", *["alive"] * 3]
     until(lambda: only(settings).state is State.RUNNING)
     with pytest.raises(Refusal) as refused:

@@ -131,7 +131,8 @@ def test_a_folder_is_known_however_it_is_spelled(source, marks, tmp_path, spelli
 # --- A second time -----------------------------------------------------------------------------
 
 
-def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
+def first_resumed(source: Path):
+    """Two folders that hold one run, as they were listed before the first was resumed and ended."""
     looped(source / "b0")
     looped(source / "b1")
     settings = command(source, "-c", "print('ran')")
@@ -140,6 +141,11 @@ def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
     until(
         lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "untouched"]
     )
+    return settings, first, second
+
+
+def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
+    settings, first, _ = first_resumed(source)
     (second,) = waits(settings)
     assert (second.state, second.warnings) == (State.RESUMABLE, ("may_be_running", AGAIN))
     assert second.resumed is not None
@@ -161,15 +167,8 @@ def test_a_run_that_was_resumed_elsewhere_says_so_and_needs_a_word(source):
 
 
 def test_the_worker_asks_for_that_word_itself(source):
-    looped(source / "b0")
-    looped(source / "b1")
-    settings = command(source, "-c", "print('ran')")
-    first, second = sorted(waits(settings), key=lambda row: row.store)
-    # Asked for before the other one ran, as two windows would.
-    relaunch(read_detail(first), settings, despite=WORD)
-    until(
-        lambda: [row for row in scan_once(settings, settings.sources) if row.outcome == "untouched"]
-    )
+    # Listed before the other one ran, as two windows would.
+    settings, _, second = first_resumed(source)
     relaunch(read_detail(second), settings, despite=WORD)
     until(lambda: any(f"[{AGAIN}]" in log for log in outcomes(source)))
     assert not list((source / "b1").glob(".approvals/*.start.json"))
