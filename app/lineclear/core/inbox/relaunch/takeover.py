@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,8 +92,9 @@ def take_over(
             return None
         if claimed is not None:
             return TakeOver(_claimed(opened, claimed, hand), _nothing)
-        row = _newest(rows_beside(opened), store, runs)
-        shown = _shown(opened, row.id)
+        rows = rows_beside(opened)
+        row = _newest(rows, store, runs)
+        shown = _shown(opened, rows, row.id)
         folder = folder_of(opened, shown)
         _refuse_taken_over(row, folder)
         refuse_unless_resumable(row)
@@ -166,8 +167,8 @@ def _written(row: Row) -> float:
     return 0.0 if row.file_time is None else row.file_time.timestamp()
 
 
-def _shown(store: Store, aid: str) -> Shown:
-    for row in rows_beside(store):
+def _shown(store: Store, rows: Iterable[Row], aid: str) -> Shown:
+    for row in rows:
         if row.id != aid or row.path is None:
             continue
         for shown in foreign.show_foreign(row.path, store=store):
@@ -225,7 +226,7 @@ def _claimed(store: Store, aid: str, hand: Hand) -> Path:
             worded("Run {run} is claimed by no relaunch that is going on.", run=aid[:8]),
             code="not_claimed",
         )
-    return _handed(store, _shown(store, aid), hand)
+    return _handed(store, _shown(store, rows_beside(store), aid), hand)
 
 
 def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
