@@ -403,6 +403,6 @@ def _absent(path: Path) -> NothingPending:
 
 def _unreadable(path: Path, why: str) -> LineclearError:
     return LineclearError(
-        worded("The history {path} cannot be opened: {why}.", path=path_text(path), why=str(why)),
+        worded("The history {path} cannot be opened: {why}.", path=path_text(path), why=why),
         code="history_unreadable",
     )
