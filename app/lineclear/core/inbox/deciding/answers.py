@@ -16,8 +16,7 @@ from lineclear.core.ledger.store import Shown
 from lineclear.core.sentences import worded
 
 COMPLETED: Final = "completed"
-STATUSES: Final = (COMPLETED, "failed", "cancelled")
-"""How a call that runs elsewhere ends."""
+"""How a call that runs elsewhere ends, unless it failed or was cancelled."""
 _OURS: Final = "lineclear"
 
 

@@ -198,11 +198,6 @@ class Walker:
         level = path[len(self.root) :].count(os.sep)
         yield from self._below(path, level, self._unsafe_above(path), self._folders)
 
-    def subfolders_of(self, path: str) -> tuple[str, ...]:
-        """Give the names of the subfolders that PATH had at the last look."""
-        folder = self._folders.get(path)
-        return () if folder is None else folder.subfolders
-
     def _below(
         self, start: str, depth: int, unsafe_above: str | None, before: dict[str, Folder]
     ) -> Iterator[Found | None]:
