@@ -69,6 +69,17 @@ def source(tmp_path: Path) -> Path:
     return made
 
 
+async def end(window: MainWindow, bridge: Bridge, tasks: Tasks, look: Theme) -> None:
+    """Close a window and all that it was made with, as its end does."""
+    window.quit()
+    window.hide()
+    await tasks.close()
+    await bridge.stop()
+    look.stop()
+    window.deleteLater()
+    await asyncio.sleep(0)
+
+
 @pytest.fixture
 async def inbox(qapp: QApplication, source: Path, until: Deadline) -> AsyncIterator[MainWindow]:
     """The real window on a real, still empty source; it watches, and ends cleanly."""
@@ -84,11 +95,5 @@ async def inbox(qapp: QApplication, source: Path, until: Deadline) -> AsyncItera
     bridge.start()
     await until(window.on_screen, "the window on screen")
     yield window
-    window.quit()
-    window.hide()
-    await tasks.close()
-    await bridge.stop()
-    look.stop()
-    window.deleteLater()
-    await asyncio.sleep(0)
+    await end(window, bridge, tasks, look)
     assert failures == []

@@ -16,6 +16,7 @@ from lineclear.ui.settings import following
 from lineclear.ui.tasks import Tasks
 from lineclear.ui.theme import Theme
 from lineclear.ui.window import MainWindow
+from tests.ui.conftest import end
 from tests.ui.sample import ask_for
 
 pytestmark = pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
@@ -89,13 +90,7 @@ async def opened(qapp: QApplication) -> AsyncIterator[MainWindow]:
     try:
         yield window
     finally:
-        window.quit()
-        window.hide()
-        await tasks.close()
-        await bridge.stop()
-        look.stop()
-        window.deleteLater()
-        await asyncio.sleep(0)
+        await end(window, bridge, tasks, look)
     assert failures == []
 
 
