@@ -28,7 +28,7 @@ def workers(store):
     return [
         one
         for one in told.stdout.splitlines()
-        if "run-claimed" in one and str(store) in one and "outputlog" not in one
+        if "run-claimed" in one and str(store) in one and "output_log" not in one
     ]
 
 
