@@ -66,6 +66,11 @@ def fact(number: int, at: datetime) -> Fact:
     )
 
 
+def keep(history: History, facts: list[Fact]) -> None:
+    """Add facts as if they came in their time: nobody waits three days for a picture."""
+    history._write(lambda connection: chain.append(connection, history.origin, facts))  # noqa: SLF001
+
+
 def past(stage: Stage) -> dict[str, str]:
     """A working day, and what was decided before it."""
     now = datetime.now(UTC)
@@ -77,8 +82,7 @@ def past(stage: Stage) -> dict[str, str]:
             if at > now - timedelta(hours=3):
                 break
             facts.append(fact(number, at))
-        # Nobody waits three days for a picture.
-        history._write(lambda connection: chain.append(connection, history.origin, facts))  # noqa: SLF001
+        keep(history, facts)
         history.note(Kind.STOPPED, now - timedelta(hours=2), watcher="1", killed=False)
     return day(stage)
 

@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from lineclear.core.inbox.history import chain
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.operator.settings import LaunchSetting
 from lineclear.core.ledger.decide import Verdict
@@ -15,7 +14,7 @@ from lineclear.core.ledger.records import Person
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.settings import desk
 from lineclear.ui.settings.form import put
-from pictures.history import fact, past
+from pictures.history import fact, keep, past
 from pictures.set import Scene, Set, until
 from pictures.stage import Stage, call
 
@@ -149,7 +148,7 @@ def past_of_such(stage: Stage) -> dict[str, str]:
         for number in range(3)
     ]
     with History.open() as history:
-        history._write(lambda connection: chain.append(connection, history.origin, facts))  # noqa: SLF001
+        keep(history, facts)
     return known
 
 

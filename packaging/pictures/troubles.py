@@ -24,18 +24,20 @@ async def missing(on: Set) -> None:
 async def paused(on: Set) -> None:
     """The folder is paused while a call of it is read."""
     await on.choose("refund")
-    bridge = on.window._bridge  # noqa: SLF001
-    rests = tuple(one.model_copy(update={"paused": True}) for one in bridge.settings.sources)
-    await bridge.change_settings(put(sources=rests))
+    await _pause_all(on)
     await asyncio.sleep(2.5)
 
 
 async def all_paused(on: Set) -> None:
     """Nothing is watched, and how to change that."""
+    await _pause_all(on)
+    await asyncio.sleep(2.0)
+
+
+async def _pause_all(on: Set) -> None:
     bridge = on.window._bridge  # noqa: SLF001
     rests = tuple(one.model_copy(update={"paused": True}) for one in bridge.settings.sources)
     await bridge.change_settings(put(sources=rests))
-    await asyncio.sleep(2.0)
 
 
 async def hidden(on: Set) -> None:
