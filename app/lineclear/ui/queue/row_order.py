@@ -178,8 +178,9 @@ class RowOrder:
         if len(runs) > RUNS_AT_MOST:
             self._reset([slot for slot in self.slots if slot not in slots])
             return
-        for left, (first, last) in zip(range(len(runs) - 1, -1, -1), reversed(runs), strict=True):
-            self.goes_on = left > 0
+        while runs:
+            first, last = runs.pop()
+            self.goes_on = bool(runs)
             self._model.beginRemoveRows(QModelIndex(), first, last)
             del self.slots[first : last + 1]
             self._model.endRemoveRows()
