@@ -130,7 +130,7 @@ class StandingWord(QObject):
             )
 
     def _look(self) -> None:
-        if not self._words.active(self._now()):
+        if not self.active():
             self._timer.stop()
         self._keep()
         self.changed.emit()
@@ -162,7 +162,7 @@ class StandingWord(QObject):
 
     def listed(self) -> list[tuple[StandingDenial, str]]:
         """Each word that stands, with its sentence."""
-        return [(one, self._sentence(one)) for one in self._words.active(self._now())]
+        return [(one, self._sentence(one)) for one in self.active()]
 
     def _sentence(self, one: StandingDenial) -> str:
         until = words.clock(one.until, self._now())
