@@ -89,12 +89,17 @@ class StoreHeld(LineclearError):
     code = "store_held"
 
     def __init__(
-        self, sentence: str, pid: int | None = None, *, holder: str = "another process"
+        self,
+        sentence: str,
+        pid: int | None = None,
+        *,
+        holder: str = "another process",
+        only_read: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.pid = pid
         self.holder = holder
-        self.only_read = False
+        self.only_read = only_read
         """No process holds it: one that may only read the lock keeps others from taking it."""
 
 

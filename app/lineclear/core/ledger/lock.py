@@ -291,7 +291,7 @@ def _presentable(argv: Iterable[str]) -> tuple[str, ...]:
 
 def _only_read(folder: Path) -> StoreHeld:
     who = worded("a program that only reads it")
-    held = StoreHeld(
+    return StoreHeld(
         worded(
             "{path} is locked by {who}, which keeps everybody from taking {folder}: no agent holds"
             " it. Find that program (lslocks) and end it, or move the file away.",
@@ -300,9 +300,8 @@ def _only_read(folder: Path) -> StoreHeld:
             folder=str(folder),
         ),
         holder=who,
+        only_read=True,
     )
-    held.only_read = True
-    return held
 
 
 def _held(folder: Path, fd: int) -> StoreHeld:
