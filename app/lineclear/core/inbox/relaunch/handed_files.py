@@ -46,7 +46,8 @@ def hand(decision: bytes, results: bytes | None = None) -> dict[str, str]:
     Raises Refusal (`no_place`): nothing may be started without them.
     """
     path = state() / FOLDER
-    files = {DECISION: decision, RESULTS: results}
+    given = ((DECISION, decision), (RESULTS, results))
+    files = {name: data for name, data in given if data}
     try:
         make_folders(path)
         shelf = open_folder(path, path)
@@ -55,15 +56,15 @@ def hand(decision: bytes, results: bytes | None = None) -> dict[str, str]:
             refuse_others(status, path)
             refuse_unsafe(status, path)
             _tidy(shelf, path)
-            folder = _put(shelf, path, {name: data for name, data in files.items() if data})
+            folder = _put(shelf, path, files)
         finally:
             close_folder(shelf)
     except OSError as why:
-        told: str = worded("{path}: {why}.", path=path_text(path), why=oserrors.reason(why))
+        told = worded("{path}: {why}.", path=path_text(path), why=oserrors.reason(why))
         raise _refused(told) from why
     except LineclearError as why:
         raise _refused(why.sentence) from why
-    return {_NAMED[name]: os.fspath(folder / name) for name, data in files.items() if data}
+    return {_NAMED[name]: os.fspath(folder / name) for name in files}
 
 
 def _put(shelf: int, path: Path, files: Mapping[str, bytes]) -> Path:
