@@ -14,6 +14,7 @@ from lineclear.core.agent.errors import AgentExecutorError
 from lineclear.core.agent.reachable import (
     MAX_BYTES,
     folder_below,
+    in_file,
     names_of,
     refuse_newest,
     written_ns,
@@ -232,7 +233,7 @@ class FileCheckpointHandler:
         try:
             return AgentCheckpoint.decode(raw)
         except Unreadable as why:
-            raise Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path) from why
+            raise in_file(path, why) from why
 
     def _kept_runs(self) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []

@@ -22,7 +22,7 @@ from lineclear.core.agent.loop_checkpoints import (
     SessionStoreCheckpointSink,
 )
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
-from lineclear.core.agent.reachable import Explained
+from lineclear.core.agent.reachable import Explained, in_file
 from lineclear.core.agent.run import Run
 from lineclear.core.agent.run_marks import RUN_KEPT, Kind, Places
 from lineclear.core.agent.session_store import FileSessionStore
@@ -423,8 +423,7 @@ def _furthest(execution: Taken | None, loop: Taken | None) -> Taken | None:
 def named(why: Unreadable, run_id: str, keeper: object) -> Unreadable:
     """Say of which file it is, where there is one, or else of which run."""
     if isinstance(keeper, _Filed):
-        path = keeper.file_of(run_id)
-        return Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path)
+        return in_file(keeper.file_of(run_id), why)
     return Unreadable(why.code, f"The checkpoint of run {visible_line(run_id, 60)}: {why.sentence}")
 
 

@@ -84,6 +84,11 @@ def written_ns(path: Path) -> int | None:
         raise _unlooked(path, why) from why
 
 
+def in_file(path: Path, why: Unreadable) -> Unreadable:
+    """Say of what cannot be used in which file it stands."""
+    return Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path)
+
+
 def refuse_newest(
     unread: Sequence[tuple[int, Unreadable]], found: Iterable[tuple[int, str]], what: str
 ) -> None:

@@ -16,7 +16,13 @@ from typing import Final
 
 from lineclear.core.agent import misnamed
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
-from lineclear.core.agent.reachable import folder_below, names_of, refuse_newest, written_ns
+from lineclear.core.agent.reachable import (
+    folder_below,
+    in_file,
+    names_of,
+    refuse_newest,
+    written_ns,
+)
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
@@ -147,9 +153,7 @@ class FileSessionStore:
             try:
                 return _decoded(raw, run_id)
             except Unreadable as why:
-                raise Unreadable(
-                    why.code, f"{visible_line(str(path))}: {why.sentence}", path
-                ) from why
+                raise in_file(path, why) from why
         return None
 
     def _delete(self, run_id: str) -> None:
@@ -278,7 +282,7 @@ def _run_in(path: Path) -> str:
         _refuse_encrypted(raw)
         return LoopCheckpoint.decode(raw).run_id
     except Unreadable as why:
-        raise Unreadable(why.code, f"{visible_line(str(path))}: {why.sentence}", path) from why
+        raise in_file(path, why) from why
 
 
 def _refuse_encrypted(raw: bytes) -> None:
