@@ -52,7 +52,7 @@ def test_of_two_workers_at_once_one_starts_and_the_other_leaves_its_row_as_it_wa
     until(lambda: any(one.poll() is not None for one in started))
     loser = next(at for at, one in enumerate(started) if one.poll() is not None)
     said, _ = started[loser].communicate()
-    assert started[loser].returncode == 4
+    assert started[loser].returncode == 6
     assert "[alive]" in said
     until(lambda: list((tmp_path / "ran").iterdir()))
     left_over = next(row for row in waiting(marks) if row.id == rows[loser].id)

@@ -70,7 +70,7 @@ def test_a_run_that_goes_on_by_its_lock_alone_holds_its_copies_back(source):
         )
         worker = lineclear("run-claimed", rows["b1"].store, rows["b1"].id)
         said, _ = worker.communicate()
-        assert (worker.returncode, "[alive]" in said) == (4, True)
+        assert (worker.returncode, "[alive]" in said) == (6, True)
     assert all(row.elsewhere is None for row in waits(settings))
 
 
