@@ -87,10 +87,10 @@ def _command(name: str) -> Command:  # noqa: C901, PLR0911, PLR0912  (one line p
         case "run-logged":
             # Nothing heavier: it is an agent's whole start-up time.
             from lineclear.core import frozen
-            from lineclear.core.inbox.relaunch import output_log as outputlog
+            from lineclear.core.inbox.relaunch import output_log
 
             env = frozen.original_environment(os.environ)
-            return lambda options, _: outputlog.run(options.argv, env)
+            return lambda options, _: output_log.run(options.argv, env)
         case "history":
             from lineclear.cli import history
 

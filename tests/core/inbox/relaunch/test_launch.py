@@ -15,8 +15,7 @@ from lineclear.core.agent.gate import Gate
 from lineclear.core.errors import MayHaveRun, NotConfirmed, NothingPending, Refusal, StoreHeld
 from lineclear.core.inbox.deciding import path as deciding
 from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, SourceSetting, save
-from lineclear.core.inbox.relaunch import launch
-from lineclear.core.inbox.relaunch import output_log as outputlog
+from lineclear.core.inbox.relaunch import launch, output_log
 from lineclear.core.inbox.relaunch.command import environment
 from lineclear.core.inbox.relaunch.launch import command_for, put_back, relaunch, run_claimed
 from lineclear.core.inbox.watching.scan import read_detail, scan_once
@@ -263,14 +262,14 @@ def test_a_log_holds_16_mib_and_the_last_words(tmp_path):
     log = tmp_path / "log"
     with log.open("wb") as sink:
         keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", outputlog.__file__, sys.executable, "-c", program],
+            [sys.executable, "-I", "-S", output_log.__file__, sys.executable, "-c", program],
             stdin=subprocess.PIPE,
             stdout=sink,
         )
-        keeper.communicate(outputlog.GO)
+        keeper.communicate(output_log.GO)
     assert keeper.returncode == 0
     raw = log.read_bytes()
-    assert len(raw) == outputlog.LIMIT
+    assert len(raw) == output_log.LIMIT
     assert raw.startswith(b"00xxx")
     assert b"output left out" in raw
     assert raw.endswith(b"the end\n")
@@ -279,9 +278,9 @@ def test_a_log_holds_16_mib_and_the_last_words(tmp_path):
 @pytest.mark.parametrize("length", [0, 1, 90, 100, 101, 150, 151, 1000])
 def test_output_is_whole_until_it_is_too_long(tmp_path, length):
     path = tmp_path / "log"
-    limit = 100 + len(outputlog._CUT)
+    limit = 100 + len(output_log._CUT)
     with path.open("wb") as sink:
-        output = outputlog.BoundedOutput(sink.fileno(), limit=limit, tail=50)
+        output = output_log.BoundedOutput(sink.fileno(), limit=limit, tail=50)
         printed = bytes(number % 251 for number in range(length))
         for begin in range(0, length, 7):
             output.write(printed[begin : begin + 7])
@@ -290,17 +289,17 @@ def test_output_is_whole_until_it_is_too_long(tmp_path, length):
     if length <= 100:
         assert raw == printed
     else:
-        assert raw == printed[:50] + outputlog._CUT + printed[-50:]
+        assert raw == printed[:50] + output_log._CUT + printed[-50:]
 
 
 def test_nothing_runs_unless_told_to(tmp_path):
     mark = tmp_path / "ran"
     keeper = subprocess.run(
-        [sys.executable, "-I", "-S", outputlog.__file__, "/bin/touch", str(mark)],
+        [sys.executable, "-I", "-S", output_log.__file__, "/bin/touch", str(mark)],
         input=b"",
         check=False,
     )
-    assert keeper.returncode == outputlog.NOT_TOLD_TO
+    assert keeper.returncode == output_log.NOT_TOLD_TO
     assert not mark.exists()
 
 

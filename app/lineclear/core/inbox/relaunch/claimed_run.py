@@ -13,8 +13,7 @@ from pathlib import Path
 
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, launch_for
-from lineclear.core.inbox.relaunch import handed_files
-from lineclear.core.inbox.relaunch import output_log as outputlog
+from lineclear.core.inbox.relaunch import handed_files, output_log
 from lineclear.core.inbox.relaunch.command import environment, filled, no_command, start_folder
 from lineclear.core.inbox.relaunch.copies import only_start
 from lineclear.core.inbox.relaunch.startable import (
@@ -358,7 +357,7 @@ def _run(command: _Command, started: _Started) -> int:
         os.close(source)
         sentence = f"{path_text(argv[0])} could not be started: {why.strerror}."
         for shown in ends:
-            finish(store, shown, "error", result=sentence, exit_code=outputlog.NOT_STARTED)
+            finish(store, shown, "error", result=sentence, exit_code=output_log.NOT_STARTED)
         raise Refusal(sentence, code="no_program") from why
     finally:
         os.close(sink)
@@ -407,7 +406,7 @@ class _Tail:
     def follow(self, source: int) -> None:
         """Read until all writers have closed their end, then close ours."""
         while chunk := os.read(source, 1 << 16):
-            self._held = (self._held + chunk)[-outputlog.TAIL :]
+            self._held = (self._held + chunk)[-output_log.TAIL :]
             # Nobody may be left who reads it; the outcome still says how it ended.
             with suppress(OSError):
                 os.write(1, chunk)

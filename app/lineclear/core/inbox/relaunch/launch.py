@@ -18,7 +18,7 @@ from lineclear.core import frozen
 from lineclear.core.errors import NotConfirmed, Refusal
 from lineclear.core.inbox.deciding.path import operator
 from lineclear.core.inbox.operator.settings import LaunchSetting, Settings, launch_for
-from lineclear.core.inbox.relaunch import output_log as outputlog
+from lineclear.core.inbox.relaunch import output_log
 from lineclear.core.inbox.relaunch.claimed_run import put_back, run_claimed
 from lineclear.core.inbox.relaunch.command import (
     environment,
@@ -289,7 +289,7 @@ def _argv(
 def _log_keeper() -> tuple[str, ...]:
     if frozen.is_frozen():
         return (*own_program(), "run-logged")
-    return (sys.executable, "-I", "-S", outputlog.__file__)
+    return (sys.executable, "-I", "-S", output_log.__file__)
 
 
 # --- Starting ----------------------------------------------------------------------------------
@@ -329,7 +329,7 @@ def _start(store: Store, row: Row, n: int, start: _Start) -> Launched:
 def _tell_to_go(keeper: IO[bytes]) -> None:
     """Have a log's keeper start its command; raises NotConfirmed where it has ended."""
     try:
-        keeper.write(outputlog.GO)
+        keeper.write(output_log.GO)
     except OSError as why:
         # No closed output of this program, as a broken pipe is otherwise.
         raise NotConfirmed(
