@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -325,9 +325,8 @@ def test_of_two_relaunches_at_once_one_runs(source, leave, tmp_path):
 def test_of_two_workers_at_once_one_runs(source, leave, tmp_path):
     """Two launch records, as two inboxes could leave them: the start record has one winner."""
     leave()
-    ran, go = tmp_path / "ran", tmp_path / "go"
-    program = f"print('x', file=open({str(ran)!r}, 'a'), end='')"
-    settings = command(source, "-c", program)
+    ran, go, end = tmp_path / "ran", tmp_path / "go", tmp_path / "end"
+    settings = command(source, "-c", until_told(ran, end))
     detail = detail_of(settings)
     worker = (
         "import subprocess, sys, time\nfrom pathlib import Path\n"
@@ -341,12 +340,24 @@ def test_of_two_workers_at_once_one_runs(source, leave, tmp_path):
     ]
     record_launch(detail, workers[0].pid)
     go.touch()
-    said = [one.communicate()[1] for one in workers]
-    first, *others = sorted(one.returncode for one in workers)
-    # It goes on already, or it was started: that depends on when each of them looks.
-    assert first == 0, said
-    assert set(others) <= {4, 6}, said
+    said = told_of_all(workers, end)
+    assert sorted(one.returncode for one in workers) == [0, 6, 6], said
     assert ran.read_text() == "x"
+
+
+def until_told(ran: Path, end: Path) -> str:
+    """A resume command that lives until all who come late have seen that it does."""
+    return (
+        f"import pathlib, time\nprint('x', file=open({str(ran)!r}, 'a'), end='')\n"
+        f"while not pathlib.Path({str(end)!r}).exists(): time.sleep(0.01)"
+    )
+
+
+def told_of_all(workers: Sequence[subprocess.Popen[bytes]], end: Path) -> list[bytes]:
+    """What each said, once all but one have ended and that one was told to."""
+    until(lambda: sum(one.poll() is not None for one in workers) == len(workers) - 1)
+    end.touch()
+    return [one.communicate()[1] for one in workers]
 
 
 def record_launch(detail, pid) -> None:

@@ -35,7 +35,7 @@ from tests.core.checkpoints.starweaver_samples import (
     starweaver_document,
     waiting_state,
 )
-from tests.core.inbox.rows.test_stopped_runs import until
+from tests.core.inbox.rows.test_stopped_runs import told_of_all, until, until_told
 
 TELL = """
 import os, pathlib, sys
@@ -337,8 +337,8 @@ def test_a_written_anew_checkpoint_asks_anew(source):
 
 def test_of_workers_for_different_calls_of_one_run_one_runs(source, tmp_path):
     left(source, wait_for_result=False)
-    ran = tmp_path / "ran"
-    settings = command(source, "-c", f"print('x', file=open({str(ran)!r}, 'a'), end='')")
+    ran, end = tmp_path / "ran", tmp_path / "end"
+    settings = command(source, "-c", until_told(ran, end))
     say(settings, "call_1")
     say(settings, "call_2")
     workers = [
@@ -348,10 +348,10 @@ def test_of_workers_for_different_calls_of_one_run_one_runs(source, tmp_path):
         )
         for row in (*rows(settings).values(), *rows(settings).values())
     ]
-    said = [worker.communicate()[1] for worker in workers]
+    said = told_of_all(workers, end)
     codes = sorted(worker.returncode for worker in workers)
     assert codes[0] == 0, said
-    assert set(codes[1:]) == {4}, said
+    assert set(codes[1:]) == {6}, said
     assert ran.read_text() == "x"
     assert {row.outcome for row in rows(settings).values()} == {"untouched"}
 
