@@ -27,6 +27,7 @@ from lineclear.core.ledger.store import Store
 from tests import badinputs
 from tests.cli.program import wait_for
 from tests.core.inbox.agents import Agent, asked, call, relaunched_at_once
+from tests.core.inbox.rows.test_stopped_runs import told_of_all, until_told
 
 BOB = this_person("bob")
 TELL = """
@@ -34,7 +35,6 @@ import json, os, sys
 print(json.dumps({"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(),
                   "sid": os.getsid(0), "stdin": sys.stdin.read()}), flush=True)
 """
-
 
 START_AND_END = """
 from lineclear.core.inbox.relaunch import launch
@@ -530,9 +530,8 @@ def test_a_call_whose_resume_failed_is_decided_anew_and_then_resumed(source, tmp
 
 def test_of_two_workers_of_one_foreign_call_one_runs(source, tmp_path):
     foreign(source)
-    mark = tmp_path / "ran"
-    program = f"print('x', file=open({str(mark)!r}, 'a'), end='')"
-    settings = command(source, "-c", program)
+    mark, end = tmp_path / "ran", tmp_path / "end"
+    settings = command(source, "-c", until_told(mark, end))
     save(settings)
     detail = detail_of(settings)
     say(detail.shown)
@@ -540,10 +539,8 @@ def test_of_two_workers_of_one_foreign_call_one_runs(source, tmp_path):
     workers = [
         subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)
     ]
-    said = [worker.communicate() for worker in workers]
-    codes = sorted(worker.returncode for worker in workers)
-    assert codes[0] == 0, said
-    assert all(code in (4, 5, 6) for code in codes[1:]), said
+    said = told_of_all(workers, end)
+    assert sorted(worker.returncode for worker in workers) == [0, 6, 6, 6], said
     assert mark.read_text() == "x"
 
 
