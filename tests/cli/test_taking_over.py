@@ -3,6 +3,7 @@
 import base64
 import contextlib
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -77,6 +78,19 @@ def test_an_agent_that_names_no_session_takes_a_run_up_in_the_runs_own(folder, t
     done = resume(folder, *WORD)
     assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
     assert done.stdout.endswith("charged\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes files of another user")
+def test_what_stands_under_the_number_of_a_launch_hinders_none(folder, theirs):
+    (row,) = listed("--source", folder / "source")
+    ledger = folder / "source" / "arun" / ".approvals"
+    ledger.mkdir(mode=0o700)
+    planted = ledger / f"{row['id']}.launch-1.json"
+    planted.write_text("{}")
+    os.chown(planted, 65534, -1)
+    done = resume(folder, *WORD)
+    assert (done.returncode, done.stderr, len(ran(folder))) == (0, "", 1)
+    assert planted.read_text() == "{}"
 
 
 def test_it_does_not_run_beside_a_relaunch_of_the_same_run(folder, theirs):

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,6 +30,7 @@ from lineclear.core.inbox.relaunch.command import (
 )
 from lineclear.core.inbox.relaunch.copies import only_start
 from lineclear.core.inbox.relaunch.going_on import LAUNCHED
+from lineclear.core.inbox.relaunch.launch_number import free_number
 from lineclear.core.inbox.relaunch.startable import (
     refuse_beside_running,
     refuse_elsewhere,
@@ -46,7 +47,7 @@ from lineclear.core.ledger import lock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
-from lineclear.core.ledger.folders import SHARED_FILE, stands
+from lineclear.core.ledger.folders import SHARED_FILE
 from lineclear.core.ledger.layout import (
     APPROVALS,
     LOCK,
@@ -229,9 +230,7 @@ def _refuse_alive(store: Store, row: Row) -> None:
 def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     """Give the number of the next launch; raises Refusal while an earlier one lives.
 
-    Number and earlier launches come from one listing: who does not see another's record there
-    competes with it for the same number. KNOWN are launches that were read before it, those of
-    earlier attempts among them.
+    KNOWN are launches that were read before, those of earlier attempts among them.
     """
     named = store.names()
     listed = store.records(row.seq, row.id, named=named).launches
@@ -257,21 +256,7 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
             ),
             code="too_many_launches",
         )
-    taken = [
-        parsed.n or 0 for _, parsed in named if parsed.kind == "launch" and parsed.aid == row.id
-    ]
-    return _free_number(store, row, max((one.n for one in listed), default=0), taken)
-
-
-def _free_number(store: Store, row: Row, last: int, taken: Collection[int]) -> int:
-    """Give the lowest number after the LAST that counts, whatever others put under higher ones."""
-    assert store.ledger_fd is not None
-    n = last + 1
-    while n in taken or stands(
-        launch_log_name(seq=row.seq, aid=row.id, n=n), store.path, dir_fd=store.ledger_fd
-    ):
-        n += 1
-    return n
+    return free_number(store, row.seq, row.id, listed, named)
 
 
 # --- The command -------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.deciding.path import operator
 from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.inbox.relaunch.copies import only_start
+from lineclear.core.inbox.relaunch.launch_number import free_number
 from lineclear.core.inbox.relaunch.startable import (
     refuse_beside_running,
     refuse_elsewhere,
@@ -188,7 +189,8 @@ def _begin(
     refuse_unless_resumable(row)
     refuse_beside_running(row, rows)
     word = word_for(row, despite)
-    launches = store.known_records(None, shown.aid).launches
+    named = store.names()
+    launches = store.records(None, shown.aid, named=named).launches
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:
             raise Refusal(
@@ -196,7 +198,7 @@ def _begin(
                 code="alive",
             )
     foreign.claim(store, shown)
-    n = max((launch.n for launch in launches), default=0) + 1
+    n = free_number(store, None, shown.aid, launches, named)
     launch = Launch(
         v=1,
         nonce=new_nonce(),
