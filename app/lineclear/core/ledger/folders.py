@@ -183,7 +183,7 @@ def make_folder(
     user is not in GROUP.
     """
     try:
-        os.mkdir(name, ONE_USER_MODE, dir_fd=dir_fd)
+        os.mkdir(name, _mode_at_first(Path(name), dir_fd, group, mode), dir_fd=dir_fd)
     except FileExistsError:
         return False
     if group is not None:
@@ -204,6 +204,17 @@ def make_folder(
                 code="not_in_group",
             )
     return True
+
+
+def _mode_at_first(name: Path, dir_fd: int | None, group: int | None, mode: int) -> int:
+    """Give the mode to make a folder with.
+
+    Where it is of GROUP from the first moment, that is what GROUP gets: an operator who looks just
+    then would be told that the folder cannot be looked into.
+    """
+    around = os.stat(name.parent) if dir_fd is None else os.fstat(dir_fd)
+    inherited = around.st_mode & stat.S_ISGID and around.st_gid == group
+    return mode & ~stat.S_ISGID if inherited else ONE_USER_MODE
 
 
 def mode_of_files(group: int | None) -> int:
