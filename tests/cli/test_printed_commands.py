@@ -48,6 +48,11 @@ def understood(command: str) -> bool:
     return True
 
 
+def named(command: str) -> bool:
+    """Whether it is the name of a command alone, as a sentence speaks of it."""
+    return not re.search(r"[^a-z -]| -", command) and understood(f"{command} -h")
+
+
 def row(**said) -> Row:
     fixed = {"id": "3f" * 16, "source": NASTY, "store": NASTY / "bot", "agent": "bot", "run": "r"}
     return Row(**{"system": "starweaver", "state": State.PENDING, "tool": "t", **fixed, **said})
@@ -147,4 +152,4 @@ def written_commands() -> Iterator[tuple[str, str]]:
 def test_every_command_between_backticks_in_a_text_is_understood():
     written = list(written_commands())
     assert len(written) > 5
-    assert [one for one in written if not understood(one[1])] == []
+    assert [one for one in written if not (understood(one[1]) or named(one[1]))] == []

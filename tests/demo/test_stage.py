@@ -32,7 +32,7 @@ def processes_of(home: Path) -> dict[int, str]:
             continue
         try:
             variables = (folder / "environ").read_bytes().split(b"\0")
-            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            command = os.fsdecode((folder / "cmdline").read_bytes().replace(b"\0", b" "))
         except OSError:
             continue
         if f"LINECLEAR_HOME={home}".encode() in variables:
