@@ -367,9 +367,8 @@ def run_attached(argv: list[str], env: dict[str, str], folder: Path = ROOT) -> i
 
 
 def workers() -> int:
-    """How many processes run tests: half as many again as cores, since tests of windows wait."""
-    cores = os.cpu_count() or 1
-    return cores + (cores + 1) // 2
+    """How many processes run tests: two for each core, since most tests wait for others."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def run_tests(

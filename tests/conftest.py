@@ -30,6 +30,9 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--onscreen", action="store_true", help="show the windows under test")
+    parser.addoption(
+        "--thorough", action="store_true", help="also further combinations of what is tested"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -58,7 +61,11 @@ Files of one worker each: a long one that began last would leave the other worke
 """
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--thorough"):
+        further = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=further)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
     turn = {kind: number for number, kind in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: turn.get(item.path.relative_to(TESTS).parts[0], len(turn)))
     for item in items:

@@ -9,34 +9,50 @@ import pytest
 
 LOOK = Path(__file__).parent / "fitting.py"
 LOOK_BESIDE = LOOK.with_name("fitting_windows.py")
-SCENES = {
+SCENES: dict[str, tuple[str, ...]] = {
     "windows": ("keys", "proposal"),
     # Of the first every page.
     "settings": ("settings-folders", "settings-removal", "settings-edit"),
     "history": ("history", "history-export", "history-stored"),
     "burst": ("burst", "burst-deny", "burst-done"),
 }
-CASES = [
+SIZES = [
     ("1", "1"),
     ("1.25", "1"),
     ("1.5", "1"),
     ("2", "1"),
     ("1", "1.5"),
 ]
+OFTEN = {
+    ("1", "1"): ("main", *SCENES),
+    ("2", "1"): ("main", "settings", "burst"),
+    ("1", "1.5"): ("main", "windows", "history"),
+}
+"""What is looked at in every run: each window at 100 %, and larger in one of the two ways."""
 
 
-@pytest.mark.parametrize("scale, type_size", CASES, ids=lambda value: value)
-def test_nothing_is_cut_and_nothing_overlaps(scale: str, type_size: str, tmp_path: Path):
-    assert looked_at(scale, tmp_path, LOOK, str(tmp_path / "agents"), type_size) == ""
+CASES = [
+    pytest.param(
+        *(scale, type_size, window),
+        marks=() if window in OFTEN.get((scale, type_size), ()) else pytest.mark.thorough,
+        id=f"{scale}-{type_size}-{window}",
+    )
+    for scale, type_size in SIZES
+    for window in ("main", *SCENES)
+]
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("scenes", SCENES)
-@pytest.mark.parametrize("scale, type_size", CASES, ids=lambda value: value)
-def test_neither_is_anything_in_other_windows_and_the_history(
-    scale: str, type_size: str, scenes: str, tmp_path: Path
+@pytest.mark.parametrize("scale, type_size, window", CASES)
+def test_nothing_is_cut_and_nothing_overlaps(
+    scale: str, type_size: str, window: str, tmp_path: Path
 ):
-    assert looked_at(scale, tmp_path, LOOK_BESIDE, type_size, *SCENES[scenes]) == ""
+    look: tuple[str | Path, ...] = (
+        (LOOK, str(tmp_path / "agents"), type_size)
+        if window == "main"
+        else (LOOK_BESIDE, type_size, *SCENES[window])
+    )
+    assert looked_at(scale, tmp_path, *look) == ""
 
 
 def looked_at(scale: str, home: Path, *argv: str | Path) -> str:
