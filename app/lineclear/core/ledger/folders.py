@@ -20,6 +20,7 @@ from lineclear.core.sentences import worded
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS |= getattr(os, "O_CLOEXEC", 0)
+_FOLLOWING = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0)
 ONE_USER_MODE = 0o700
 GROUP_MODE = 0o3770
 """Set-group-id: files belong to the operators' group. Sticky: each user keeps their own files."""
@@ -179,42 +180,82 @@ def make_folder(
 ) -> bool:
     """Make a folder for one user, or for GROUP's operators too; False if it is there already.
 
-    MODE is what it gets for a group. Raises OSError, and StoreRefused (`not_in_group`) where this
-    user is not in GROUP.
+    MODE is what it gets for a group. Raises OSError, and StoreRefused: `not_in_group` where this
+    user is not in GROUP, `owner` where the owner of the folder around it puts something else in its
+    place just then, which is left as it is.
     """
     try:
         os.mkdir(name, _mode_at_first(Path(name), dir_fd, group, mode), dir_fd=dir_fd)
     except FileExistsError:
         return False
     if group is not None:
-        os.chown(name, -1, group, dir_fd=dir_fd, follow_symlinks=False)
-        # After chown, which takes the set-group-id bit away; the name is ours, no link.
-        os.chmod(name, mode, dir_fd=dir_fd)
-        made = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        if not made.st_mode & stat.S_ISGID:
-            # The system took it away: what is made in there would not be the group's to read.
-            os.rmdir(name, dir_fd=dir_fd)
-            raise StoreRefused(
-                worded(
-                    "{path} cannot be shared with group {group}, in which this user is not;"
-                    " have the user added to it (usermod -aG), and begin a new session.",
-                    path=_shown(Path(name)),
-                    group=group,
-                ),
-                code="not_in_group",
-            )
+        _share(name, dir_fd, group, mode)
     return True
+
+
+def _share(name: str | Path, dir_fd: int | None, group: int, mode: int) -> None:
+    """Give a folder that was just made to GROUP: by its descriptor, for its name may be another's.
+
+    Whoever owns the folder around it can put a link there, to a file of this user's.
+    """
+    fd = _open_made(name, dir_fd)
+    try:
+        made = os.fstat(fd)
+        if made.st_uid != system.user_id() or os.listdir(fd):
+            raise _exchanged(name, dir_fd)
+        os.fchown(fd, -1, group)
+        # After chown, which takes the set-group-id bit away.
+        os.fchmod(fd, mode)
+        lasting = os.fstat(fd).st_mode & stat.S_ISGID
+    finally:
+        close_folder(fd)
+    if not lasting:
+        # The system took it away: what is made in there would not be the group's to read.
+        os.rmdir(name, dir_fd=dir_fd)
+        raise StoreRefused(
+            worded(
+                "{path} cannot be shared with group {group}, in which this user is not;"
+                " have the user added to it (usermod -aG), and begin a new session.",
+                path=_shown(Path(name)),
+                group=group,
+            ),
+            code="not_in_group",
+        )
+
+
+def _open_made(name: str | Path, dir_fd: int | None) -> int:
+    try:
+        return os.open(name, _FLAGS, dir_fd=dir_fd)
+    except OSError as why:
+        if why.errno in (errno.ELOOP, errno.EMLINK, errno.ENOTDIR):
+            raise _exchanged(name, dir_fd) from why
+        raise
+
+
+def _exchanged(name: str | Path, dir_fd: int | None) -> StoreRefused:
+    path = Path(name) if dir_fd is None else Path(oserrors.folder_name(dir_fd)) / name
+    around = os.stat(path.parent) if dir_fd is None else os.fstat(dir_fd)
+    return StoreRefused(
+        worded(
+            "{path} was exchanged just as it was made, so nothing was changed there. Whoever owns"
+            " {parent}, user {uid}, can do that: look what stands there, and use another folder.",
+            path=_shown(path),
+            parent=_shown(path.parent),
+            uid=around.st_uid,
+        ),
+        code="owner",
+    )
 
 
 def _mode_at_first(name: Path, dir_fd: int | None, group: int | None, mode: int) -> int:
     """Give the mode to make a folder with.
 
-    Where it is of GROUP from the first moment, that is what GROUP gets: an operator who looks just
-    then would be told that the folder cannot be looked into.
+    Where it is of GROUP from the first moment, GROUP may look into it at once: an operator who does
+    so just then would be told that it cannot be looked into. Nobody else writes there yet.
     """
     around = os.stat(name.parent) if dir_fd is None else os.fstat(dir_fd)
     inherited = around.st_mode & stat.S_ISGID and around.st_gid == group
-    return mode & ~stat.S_ISGID if inherited else ONE_USER_MODE
+    return mode & ~(stat.S_ISGID | stat.S_IWGRP) if inherited else ONE_USER_MODE
 
 
 def mode_of_files(group: int | None) -> int:
@@ -247,14 +288,35 @@ def remove_own(name: str, *, dir_fd: int, files: frozenset[str]) -> None:
 
 
 def make_folders(path: Path, *, group: int | None = None) -> None:
-    """Make PATH and its missing parents, each durable; raises OSError, NotConfirmed."""
-    missing = []
+    """Make PATH and its missing parents, each durable, and each in the one that was made before it.
+
+    Raises OSError, NotConfirmed, and StoreRefused: as `make_folder`, and `symlink` or
+    `not_a_folder` for what stands in the place of a missing one.
+    """
+    missing: list[str] = []
     while not path.exists():
-        missing.append(path)
+        missing.append(path.name)
         path = path.parent
-    for folder in reversed(missing):
-        make_folder(folder, group=group)
-        sync_path(folder.parent)
+    if not missing:
+        return
+    if os.open not in os.supports_dir_fd:
+        for name in reversed(missing):
+            path /= name
+            make_folder(path, group=group)
+            sync_path(path.parent)
+        return
+    with ExitStack() as opened:
+        fd = os.open(path, _FOLLOWING)
+        opened.callback(close_folder, fd)
+        for name in reversed(missing):
+            path /= name
+            make_folder(name, dir_fd=fd, group=group)
+            sync_folder(fd)
+            try:
+                fd = open_folder(name, path, dir_fd=fd)
+            except Unreadable as why:
+                raise StoreRefused(why.sentence, code=why.code) from why
+            opened.callback(close_folder, fd)
 
 
 def sync_path(path: Path) -> None:
