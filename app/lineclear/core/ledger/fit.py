@@ -20,7 +20,8 @@ def misfit(decision: Decision, request: Shown) -> Misfit | None:
     """Tell why a decision is not for this request, None if it is.
 
     Codes: wrong_store, wrong_seq, wrong_aid, file_changed, request_changed; of an approval also
-    valid_too_long (over 30 days) and before_request.
+    valid_too_long (over 30 days) and before_request; of `expired` not_expired (the request names
+    no time, or a later one).
     """
     block = request.block
     if decision.store_id != (block.store_id if block else None):
@@ -39,7 +40,24 @@ def misfit(decision: Decision, request: Shown) -> Misfit | None:
         return "request_changed", worded(
             "The decision was made for other bytes than this request has."
         )
+    if decision.verdict == "expired":
+        return _too_early(decision, request)
     return _untimely(decision, request) if decision.verdict in LAPSING else None
+
+
+def _too_early(decision: Decision, request: Shown) -> Misfit | None:
+    """Tell why a call cannot have run out of its time when a decision says that it did."""
+    expires_at = None if request.block is None else request.block.expires_at
+    if expires_at is None:
+        return "not_expired", worded(
+            "The decision says that the call's time ran out, but the request names no time."
+        )
+    if decision.at < expires_at:
+        return "not_expired", worded(
+            "The decision says that the call's time ran out, before the time that the request"
+            " names."
+        )
+    return None
 
 
 def _untimely(decision: Decision, request: Shown) -> Misfit | None:
