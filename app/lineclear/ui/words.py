@@ -12,7 +12,12 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Usage
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.rows import warning_words
-from lineclear.core.inbox.rows.cautions import REPEATS, RESUMED_BEFORE, TWIN
+from lineclear.core.inbox.rows.cautions import (
+    RECORDED_ODDLY,
+    REPEATS,
+    RESUMED_BEFORE,
+    TWIN,
+)
 from lineclear.core.inbox.rows.row import Answered, Resumed, Row
 from lineclear.core.inbox.secrets.masking import mask_for_record, masked_line, masked_text
 from lineclear.core.ledger.clock import local_time
@@ -233,9 +238,12 @@ def warning(code: str, *, run: bool = False) -> str:
     return _(known) if known else _("Warning: {code}.").format(code=code.replace("_", " "))
 
 
+_TOLD_BY_CORE = frozenset({TWIN, REPEATS}) | RECORDED_ODDLY
+
+
 def warning_about(row: Row, code: str, me: Person | None = None) -> str:
     """A warning's sentence, with what is known of the call elsewhere that it is about."""
-    if code in (TWIN, REPEATS) and (told := warning_words.about(row, code, me)) is not None:
+    if code in _TOLD_BY_CORE and (told := warning_words.about(row, code, me)) is not None:
         return translated(told)
     if code == RESUMED_BEFORE and row.resumed is not None:
         return f"{warning(code)} {resumed_before(row.resumed)}"

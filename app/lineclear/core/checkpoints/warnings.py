@@ -55,6 +55,10 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "It holds characters that look like others: those that mislead are shown as codes."
         ),
         "twin": worded("The same call also waits, runs, or may have run."),
+        "decision_changed": worded(
+            "Its decision was changed after it was started; what it was started with is shown."
+        ),
+        "ran_late": worded("Its tool ended after it was recorded as not run: it ran."),
         "may_be_running": worded("It may still be running: this file cannot tell."),
         "handed_over_before": worded(
             "An earlier answer to this call was handed over; it may have run."
@@ -97,6 +101,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "It nests so deep that the run cannot be resumed after this call."
         ),
         "file_changed": worded("A file that it names changed on disk since it was asked."),
+        "stray_record": worded("A file bears its name and counts for nothing."),
         "run_went_on": worded(
             "Its run went on since it asked: a newer checkpoint stands beside it."
         ),

@@ -42,6 +42,15 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What became of a decision's file once its call was started."""
+
+    now: Decision | None
+    """What it says by now; None where it is gone or cannot be read."""
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallRecords:
     """All records of one call that could be read, and what could not."""
 
@@ -49,7 +58,10 @@ class CallRecords:
     aid: str
     request: Shown | None = None
     decision: Decision | None = None
+    """Once a start stands, the one that it holds."""
     decision_raw: bytes | None = None
+    rewritten: Rewritten | None = None
+    """How the decision's file differs from the decision that the start holds; None: it does not."""
     start: Start | Revoked | None = None
     outcome: Outcome | None = None
     late_outcomes: tuple[Outcome, ...] = ()

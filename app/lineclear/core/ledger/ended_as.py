@@ -7,6 +7,7 @@ from typing import Final
 
 from lineclear.core.ledger.calls import CallRecords
 from lineclear.core.ledger.layout import parse_name
+from lineclear.core.ledger.records import Outcome
 from lineclear.core.ledger.takeovers import NOT_BEGUN, NOT_TAKEN_UP, TAKEN_OVER
 from lineclear.core.places import path_text
 from lineclear.core.sentences import joined, worded
@@ -62,6 +63,17 @@ def did_run(records: CallRecords) -> bool:
     if decision is not None and decision.verdict == "result":
         return False
     return outcome.resolution == "ran" or ended_as(records) in ("ok", "error", TAKEN_OVER)
+
+
+def ran_late(records: CallRecords) -> Outcome | None:
+    """Give the late outcome of a tool that ran, where the outcome that stands says it did not."""
+    if records.outcome is None or did_run(records):
+        return None
+    for late in records.late_outcomes:
+        began = late.outcome == "error" and late.code not in _NEVER_BEGAN
+        if late.outcome == "ok" or began:
+            return late
+    return None
 
 
 def _was_never_started(records: CallRecords) -> bool:

@@ -69,7 +69,9 @@ def freeze(
         if successor is None:
             return Freeze(text, standing=_("Its file is gone."), gone=gone)
         told = _("Its file holds another call now.")
-        if successor.state is State.UNREADABLE:
+        if successor.call_id == before.id:
+            told = _("Another folder holds a call with the same id now.")
+        elif successor.state is State.UNREADABLE:
             told = _("Its file cannot be read now.")
         return Freeze(text, successor.id, standing=told)
     if after.sha256 != before.sha256:

@@ -277,6 +277,9 @@ def _held(row: Row, now: datetime, me: Person | None) -> str:
 
 
 def _unreadable(row: Row, _now: datetime, _me: Person | None) -> str:
+    if row.call_id is not None:
+        # It reads well; which of several it is nobody can tell.
+        return visible_sentence(translated(row.reason or ""), 1000)
     return _("Cannot be read: {why}. It cannot be approved.").format(why=_why_not_shown(row))
 
 

@@ -13,7 +13,7 @@ from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level, level_of
 from lineclear.core.errors import AlreadyDecided, LineclearError
 from lineclear.core.inbox.relaunch.startable import words_needed
-from lineclear.core.inbox.rows.cautions import MAY_BE_RUNNING
+from lineclear.core.inbox.rows.cautions import MAY_BE_RUNNING, RECORDED_ODDLY
 from lineclear.core.inbox.rows.row import Row
 from lineclear.core.inbox.runs.beside import is_held_back
 from lineclear.core.ledger.records import Person
@@ -128,9 +128,14 @@ def state_notices(
     """
     if row.state is State.PENDING:
         return warning_notices(row, show_all, me, room)
+    odd = [
+        Notice(_TONES[level_of(code)], words.warning_about(row, code), name=f"warning_{code}")
+        for code in row.warnings
+        if code in RECORDED_ODDLY
+    ]
     if row.state is State.UNCERTAIN:
-        return [key_notice(row, lambda: say(_("Copied."), "ok"))]
-    return [] if row.closed else _resume_notices(row)
+        return [*odd, key_notice(row, lambda: say(_("Copied."), "ok"))]
+    return odd if row.closed else [*odd, *_resume_notices(row)]
 
 
 def _resume_notices(row: Row) -> list[Notice]:

@@ -281,9 +281,16 @@ def warned(prepared: Prepared, codes: tuple[str, ...]) -> Prepared:
 
 def merged(row: Row, prepared: Prepared) -> Row:
     """ROW with the warnings of both: the feed knows of twins, the reading what the bytes hold."""
-    fresh = prepared.detail.row.warnings
+    read = prepared.detail.row
+    fresh = read.warnings
     known = tuple(code for code in row.warnings if code not in fresh)
-    return replace(row, warnings=(*known, *fresh))
+    return replace(
+        row,
+        warnings=(*known, *fresh),
+        rewritten=read.rewritten,
+        ran_late=read.ran_late,
+        strays=read.strays,
+    )
 
 
 def _arguments(detail: Detail) -> Json:

@@ -15,14 +15,20 @@ from lineclear.core.checkpoints.sniff import system_of_file
 from lineclear.core.checkpoints.warnings import call_warnings, strongest_first
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.operator.settings import Settings, launch_for
-from lineclear.core.inbox.rows.cautions import MAY_BE_RUNNING, RESUME_FAILED, Surroundings, cautions
+from lineclear.core.inbox.rows.cautions import (
+    MAY_BE_RUNNING,
+    RESUME_FAILED,
+    Surroundings,
+    cautions,
+    recorded_oddly,
+)
 from lineclear.core.inbox.rows.row import Repeated, Row, Unread
 from lineclear.core.inbox.sources.links import Hides
 from lineclear.core.inbox.sources.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
-from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, untouched
+from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, ran_late, untouched
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name, taken_over_folder
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
 from lineclear.core.ledger.records import (
@@ -148,6 +154,7 @@ def row_of(
         codes = strongest_first((*codes, *circumstances.handed_over))
     if circumstances.projection_differs and how.state not in UNDECIDED:
         codes = strongest_first((*codes, "projection_differs"))
+    codes = strongest_first((*codes, *recorded_oddly(records)))
     launch = launch_for(settings, agent=agent, store=place.store)
     owner = start.owner if isinstance(start, Start) else look.lock.owner
     if how.starter is not None and how.state is State.RUNNING:
@@ -198,6 +205,9 @@ def row_of(
         expires_at=None if block is None else block.expires_at,
         lapses_at=how.lapses_at,
         decision=records.decision,
+        rewritten=records.rewritten,
+        ran_late=ran_late(records),
+        strays=tuple(why for _, why in records.stray),
         taken_back_by=_taken_back_by(records),
         ended_at=None if outcome is None else outcome.ended_at,
         started_at=start.at if isinstance(start, Start) else None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from lineclear.core.checkpoints.model import Counters
 from lineclear.core.checkpoints.warnings import SENTENCES, strongest_first
-from lineclear.core.ledger.calls import Shown
+from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.ended_as import ran_late
 from lineclear.core.sentences import worded
 
 OLD_AFTER = timedelta(hours=4)
@@ -21,11 +22,31 @@ RESUMED_BEFORE = "resumed_before"
 REPEATS = "repeats_finished_call"
 FIRST_TIME = "first_time"
 TWIN = "twin"
+DECISION_CHANGED = "decision_changed"
+"""Of a call that was started on another decision than its file holds by now."""
+RAN_LATE = "ran_late"
+"""Of a call that is recorded as not run, and whose tool ended afterwards."""
+STRAY_RECORD = "stray_record"
+"""Of a call beside which a file stands that counts for nothing."""
 UNREAD_BESIDE = "unread_beside"
 """Of a run beside which a file stands that cannot be read, and may hold a call of it."""
 ASK_FOR_WORD = worded(
     "{why} Resume it only if you know that nothing runs.", why=SENTENCES[MAY_BE_RUNNING]
 )
+
+
+RECORDED_ODDLY = frozenset({DECISION_CHANGED, RAN_LATE, STRAY_RECORD})
+"""What is told of a call in every state, also when it is over."""
+
+
+def recorded_oddly(records: CallRecords) -> Iterator[str]:
+    """Give the warnings that a call's records raise, whatever its state."""
+    if records.rewritten is not None:
+        yield DECISION_CHANGED
+    if ran_late(records) is not None:
+        yield RAN_LATE
+    if records.request is not None and records.stray:
+        yield STRAY_RECORD
 
 
 @dataclass(frozen=True, slots=True)

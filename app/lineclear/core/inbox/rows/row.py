@@ -9,6 +9,7 @@ from typing import Any
 
 from lineclear.core.checkpoints.likeness import Likeness
 from lineclear.core.checkpoints.model import MISSING, Checkpoint, Counters, Json, Position, Usage
+from lineclear.core.ledger.calls import Rewritten
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.records import Decision, Launch, Outcome, Person, format_instant
 from lineclear.core.ledger.state import State
@@ -149,6 +150,14 @@ class Row:
     expires_at: datetime | None = None
     lapses_at: datetime | None = None
     decision: Decision | None = None
+    rewritten: Rewritten | None = None
+    """How the decision's file differs from DECISION, with which the call was started."""
+    ran_late: Outcome | None = None
+    """How its tool ended that ran, whatever the outcome that stands says."""
+    strays: tuple[str, ...] = ()
+    """Sentences on files that bear its name and count for nothing."""
+    call_id: str | None = None
+    """aid of its call, where another folder's copy keeps the row from standing under it."""
     taken_back_by: Person | None = None
     """Who took an approval back, so that nothing ran; None: nobody, or its own agent."""
     ended_at: datetime | None = None
@@ -177,6 +186,11 @@ class Row:
     """What in another folder keeps its run from going on."""
     run_folder: Path | None = None
     """The folder of the agent whose lane the store is; None: the store itself."""
+
+    @property
+    def aid(self) -> str:
+        """The id of its call, whatever id the row stands under."""
+        return self.call_id or self.id
 
     @property
     def run_key(self) -> tuple[Path, str, str]:

@@ -6,19 +6,28 @@ The window and the command line say the same. Names are an agent's or a person's
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Final
 
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
-from lineclear.core.inbox.rows.cautions import REPEATS, TWIN
+from lineclear.core.inbox.rows.cautions import (
+    DECISION_CHANGED,
+    RAN_LATE,
+    REPEATS,
+    STRAY_RECORD,
+    TWIN,
+)
 from lineclear.core.inbox.rows.row import Repeated, Row, Twin
 from lineclear.core.inbox.secrets.masking import masked_line
+from lineclear.core.ledger.calls import Rewritten
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.ended_as import NOT_RUN
-from lineclear.core.ledger.records import Person
+from lineclear.core.ledger.records import Outcome, Person
+from lineclear.core.ledger.standing_words import told
 from lineclear.core.ledger.state import State
 from lineclear.core.places import path_text
-from lineclear.core.sentences import joined, worded
+from lineclear.core.sentences import joined, with_values, worded, worded_count
 from lineclear.language import marked
 
 NAME_LIMIT: Final = 40
@@ -49,7 +58,43 @@ def about(row: Row, code: str, me: Person | None = None) -> str | None:
         return twin(row.twin)
     if code == REPEATS and row.repeated is not None:
         return repeats(row.repeated, me, here=row)
+    if code == DECISION_CHANGED and row.rewritten is not None:
+        return rewritten(row.rewritten)
+    if code == RAN_LATE and row.ran_late is not None:
+        return ran_late(row.ran_late)
+    if code == STRAY_RECORD and row.strays:
+        return stray(row.strays)
     return sentence_of(code, run=row.tool is None)
+
+
+def rewritten(changed: Rewritten) -> str:
+    """Say whose file says what by now, and that what the call was started with is shown."""
+    said = [changed.sentence]
+    if changed.now is not None:
+        word = with_values(told(changed.now), masked_line)
+        said.append(worded("There it is {told} now.", told=word))
+    said.append(worded("What is shown is the decision that the start record holds."))
+    return joined(said)
+
+
+def ran_late(late: Outcome) -> str:
+    """Say that a tool ran, and when it ended, whatever its outcome says."""
+    at = local_time(late.ended_at)
+    if late.outcome == "error":
+        return worded("Its tool ran all the same, and failed at {time}.", time=at)
+    return worded("Its tool ran all the same, and ended at {time}.", time=at)
+
+
+def stray(whys: Sequence[str]) -> str:
+    """Say of files that count for nothing which they are, the first of them in its own sentence."""
+    if len(whys) == 1:
+        return joined([whys[0], worded("It counts for nothing.")])
+    said = worded_count(
+        "{n} file of this call counts for nothing.",
+        "{n} files of this call count for nothing.",
+        len(whys),
+    )
+    return joined([whys[0], said])
 
 
 def runs_as_you(row: Row) -> bool:

@@ -18,6 +18,7 @@ from lineclear.core.inbox.runs.beside import is_held_back, resumes_by_call
 from lineclear.core.inbox.runs.kinship import held_elsewhere
 from lineclear.core.inbox.runs.resumed import with_resumed
 from lineclear.core.inbox.sources.walk import Found, stamp
+from lineclear.core.inbox.watching.same_id import as_copy
 from lineclear.core.inbox.watching.store_reading import StoreReader
 from lineclear.core.ledger import handover, lock, outcome
 from lineclear.core.ledger.calls import CallRecords
@@ -39,9 +40,12 @@ def read_detail(row: Row) -> Detail:
         return _broken_detail(row)
     settings = Settings(sources=())
     call = StoreReader(settings).read_call(place, row, read_now())
-    fresh = _as_last_seen(call.row, row)
     records = call.records
     shown = None if records is None else records.request
+    if row.call_id is None:
+        fresh = _as_last_seen(call.row, row)
+    else:
+        fresh = as_copy(replace(call.row, id=row.id, call_id=row.call_id), row.reason)
     if shown is not None and shown.file is not None:
         file: FileIdentity | None = shown.file.identity
     else:
@@ -52,7 +56,8 @@ def read_detail(row: Row) -> Detail:
             result = outcome.result_text(store, records)
     return Detail(
         row=fresh,
-        shown=shown,
+        # Nobody decides on a copy, nor on what may be one.
+        shown=shown if row.call_id is None else None,
         checkpoint=None if shown is None else shown.checkpoint,
         raw=b"" if shown is None else shown.raw,
         path=fresh.path or row.store,

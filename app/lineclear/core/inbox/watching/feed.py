@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,11 +11,8 @@ from lineclear.core.inbox.rows.cautions import TWIN
 from lineclear.core.inbox.rows.row import Answered, Resumed, Row
 from lineclear.core.inbox.runs.kinship import Kinship
 from lineclear.core.inbox.runs.twins import Twins
+from lineclear.core.inbox.watching.same_id import by_shown_id
 from lineclear.core.inbox.watching.scanned import SourceHealth, StoreRows
-from lineclear.core.ledger.state import State
-from lineclear.core.sentences import worded
-
-DUPLICATE = "duplicate_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +132,9 @@ class Feed:
     def _view(self, row_id: str) -> dict[str, Row]:
         """Give the rows to show for one scanned id, by the ids to show them under."""
         view: dict[str, Row] = {}
-        for place, row in self._found.get(row_id, {}).items():
-            given = self._marked(place, row) if not view else _as_duplicate(row, place)
+        found = self._found.get(row_id)
+        for place, row, stands in by_shown_id(found) if found else ():
+            given = self._marked(place, row) if stands else row
             view[given.id] = given
         return view
 
@@ -148,20 +144,3 @@ class Feed:
         if twin is None:
             return row
         return replace(row, warnings=strongest_first((*row.warnings, TWIN)), twin=twin)
-
-
-def _as_duplicate(row: Row, place: Path) -> Row:
-    """Show a call whose id stands in another store already: visible, never decidable."""
-    digest = hashlib.sha256(f"{row.id}\n".encode() + os.fsencode(place)).hexdigest()
-    return replace(
-        row,
-        id=digest,
-        state=State.UNREADABLE,
-        reason_code=DUPLICATE,
-        reason=worded(
-            "Another store holds a call with the same id, {id}: one is a copy.", id=row.id[:8]
-        ),
-        decision=None,
-        outcome=None,
-        closed=False,
-    )

@@ -432,6 +432,7 @@ def scan_with_health(
 def find(rows: Iterable[Row], prefix: str) -> Row:
     """Find a row by id or unique prefix of at least 8; raises NothingPending, AmbiguousId."""
     wanted = prefix.strip().lower()
+    rows = list(rows)
     fits = {row.id: row for row in rows if row.id.startswith(wanted)}
     if wanted in fits:
         return fits[wanted]
@@ -441,6 +442,16 @@ def find(rows: Iterable[Row], prefix: str) -> Row:
                 "An id needs at least {least} characters, {id} has fewer.",
                 least=MIN_PREFIX,
                 id=repr(prefix),
+            )
+        )
+    copies = [row.id[:MIN_PREFIX] for row in rows if row.call_id and row.aid.startswith(wanted)]
+    if not fits and copies:
+        raise AmbiguousId(
+            worded(
+                "A call with an id that begins with {id} is in several folders, and one is a copy:"
+                " `lineclear show` tells of each, by {ids}.",
+                id=repr(prefix),
+                ids=", ".join(copies),
             )
         )
     if not fits:

@@ -151,13 +151,13 @@ class StoreReader:
         with Store.open(place.store) as store:
             look = _look(store, place, now)
             if store.native and row.seq is not None:
-                call = self._native(store, look, (row.seq, row.id))
+                call = self._native(store, look, (row.seq, row.aid))
                 return kept_beside(store, own_names(os.fspath(store.path)), call)
             if store.native:
                 for call in kept_calls(
                     self.settings, store, look, own_names(os.fspath(place.store))
                 ):
-                    if call.row.id == row.id:
+                    if call.row.aid == row.aid:
                         return call
                 raise absent(row)
             return self._foreign_call(store, look, row)
@@ -345,13 +345,13 @@ class StoreReader:
                 continue
             with contextlib.suppress(Unreadable):
                 calls = foreign.show_foreign(path, store=store)
-                shown = next((one for one in calls if one.aid == row.id), None)
+                shown = next((one for one in calls if one.aid == row.aid), None)
                 if shown is not None and shown.call is not None:
                     held, handed = held_of(store, shown), HandedOver(store, store.names())
                     return self._foreign(store, look, shown, claimed, handed, held=held)
         # A run without a call may go on from another file; what is gone stands in records.
         for call in self._foreign_calls(store, look):
-            if call.row.id == row.id:
+            if call.row.id == row.aid:
                 return call
         raise absent(row)
 
