@@ -16,6 +16,7 @@ from lineclear.cli.terminal import Styled, Terminal
 from lineclear.core.checkpoints.characters.text import visible_sentence
 from lineclear.core.checkpoints.warnings import Level
 from lineclear.core.inbox.operator.settings import Settings
+from lineclear.core.inbox.rows.cautions import RECORDED_ODDLY
 from lineclear.core.inbox.rows.row import Row, row_json
 from lineclear.core.inbox.secrets.masking import mask_for_record, masked_line
 from lineclear.core.inbox.watching.scan import scan_with_health
@@ -121,7 +122,9 @@ def _warnings(row: Row) -> tuple[str, str]:
         return row.reason_code, "stop"
     changed = ["changed"] if row.is_changed else []
     loud = [code for code in row.warnings if wording.warning_level(code) >= Level.CARE]
-    if not loud or row.closed:
+    if row.closed:
+        loud = [code for code in loud if code in RECORDED_ODDLY]
+    if not loud:
         return "".join(changed), "care"
     strongest = max(wording.warning_level(code) for code in loud)
     more = f" +{len(loud) - 1}" if len(loud) > 1 else ""

@@ -282,6 +282,7 @@ def _print_file(detail: Detail, terminal: Terminal, values: Values) -> None:
     lines.append(f"size    {len(detail.raw)} bytes")
     if row.file_time is not None:
         lines.append(f"time    {format_instant(row.file_time)}")
+    lines += [f"stray   {values.sentence(why)}" for why in row.strays]
     lines += [
         f"launch  {launch.n} at {format_instant(launch.at)}: {values.command(launch.argv)}"
         for launch in detail.launches

@@ -65,6 +65,9 @@ NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, 
 
 _CHIPS = {
     "twin": _("twin"),
+    "decision_changed": _("rewritten"),
+    "ran_late": _("ran late"),
+    "stray_record": _("stray file"),
     "handed_over_before": _("may have run"),
     "resumed_before": _("resumed before"),
     "unread_beside": _("unread file"),

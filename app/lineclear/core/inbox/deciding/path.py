@@ -269,8 +269,10 @@ _ENDINGS = {
 def _ended(row: Row) -> str:
     """Say how a call ended that is closed already, and who had decided what."""
     decision = row.decision
-    if row.outcome == "refused":
-        how: str = _refused(row)
+    if row.ran_late is not None:
+        how: str = worded("ran all the same")
+    elif row.outcome == "refused":
+        how = _refused(row)
     elif row.taken_back_by is not None and decision is not None:
         return _taken_back(row, decision, row.taken_back_by)
     elif row.outcome == "withdrawn" and decision is not None:

@@ -72,7 +72,7 @@ def rewritten(changed: Rewritten) -> str:
     said = [changed.sentence]
     if changed.now is not None:
         word = with_values(told(changed.now), masked_line)
-        said.append(worded("There it is {told} now.", told=word))
+        said.append(worded("It says now: {told}.", told=word))
     said.append(worded("What is shown is the decision that the start record holds."))
     return joined(said)
 
