@@ -13,12 +13,17 @@ from lineclear.core.ledger.records import Decision, Revoked, Start
 from lineclear.core.sentences import worded
 
 
-def held_decision(start: Start | Revoked | None, aid: str) -> tuple[Decision, bytes] | None:
-    """Give the decision on call AID that a start holds, and its bytes; None where it holds none.
+def is_of_call(start: Start, aid: str) -> bool:
+    """Tell whether a start was made on a decision on call AID, not on its run as a whole.
 
     A run with nothing to approve holds the launch by which it was resumed, or the denial of a call.
     """
-    if not isinstance(start, Start) or start.decision.get("aid") != aid:
+    return start.decision.get("aid") == aid and "verdict" in start.decision
+
+
+def held_decision(start: Start | Revoked | None, aid: str) -> tuple[Decision, bytes] | None:
+    """Give the decision on call AID that a start holds, and its bytes; None where it holds none."""
+    if not isinstance(start, Start) or not is_of_call(start, aid):
         return None
     try:
         decision = Decision.of(start.decision)
