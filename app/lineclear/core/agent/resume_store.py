@@ -14,6 +14,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 
 from lineclear.core.agent import run_marks
 from lineclear.core.agent.errors import ResumeIOError, ResumeSerializeError
+from lineclear.core.agent.own_folder import take_lock
 from lineclear.core.agent.passage import Acceptance, Passage
 from lineclear.core.agent.pending_file import SET_ASIDE, foreign_pending, io_error, newest_call
 from lineclear.core.agent.reachable import written_ns
@@ -34,7 +35,6 @@ from lineclear.core.ledger.records import (
     Revoked,
 )
 from lineclear.core.ledger.run_notes import RunNote
-from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.ledger.start import observe_fact
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 from lineclear.core.places import absolute, default_source
@@ -268,8 +268,7 @@ class FileResumeStore:
 
     def _take_lock(self) -> None:
         if self._lock is None:
-            folder = self._locked_folder
-            self._lock = AgentLock.acquire(folder, group=inherited_group(folder))
+            self._lock = take_lock(self._locked_folder)
 
     def _opened(self) -> Store:
         self._take_lock()
@@ -305,6 +304,7 @@ class FileResumeStore:
 
     def _clear(self) -> None:
         if foreign_pending(self.path) is not None:
+            self._take_lock()
             for name in (PENDING, SET_ASIDE):
                 (self.path / name).unlink(missing_ok=True)
         if self._store is None and not os.path.lexists(self.path / APPROVALS):

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from lineclear.core.agent.own_folder import take_lock
 from lineclear.core.checkpoints.fileread import read_file
 from lineclear.core.errors import StoreHeld
 from lineclear.core.ledger.commit import commit, replace
@@ -15,7 +16,6 @@ from lineclear.core.ledger.folders import file_mode, uid_of
 from lineclear.core.ledger.layout import RUN_INFO
 from lineclear.core.ledger.lock import AgentLock
 from lineclear.core.ledger.records import RunInfo, new_nonce
-from lineclear.core.ledger.sharing import inherited_group
 from lineclear.core.places import absolute, default_source
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -24,7 +24,8 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 class RunFolder:
     """`<source>/<name>/` or `<source>/<name>@<instance>/`, held by this process.
 
-    Below a source that is shared with a group (3770) it is made for that group too.
+    Below a source that is shared with a group (3770) it is made for that group too. Where others
+    may write in the source, it must be a real folder of this user's.
     Raises ValueError for a name that is no folder name, StoreHeld when a live process (or another
     object of this one) has it, StoreRefused, NotConfirmed.
     """
@@ -74,7 +75,7 @@ def _check_name(what: str, name: str) -> None:
 
 def _take(path: Path, name: str, instance: str | None) -> AgentLock:
     try:
-        return AgentLock.acquire(path, group=inherited_group(path))
+        return take_lock(path)
     except StoreHeld as held:
         if held.only_read:
             raise

@@ -77,6 +77,25 @@ def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> i
         ) from why
 
 
+@contextmanager
+def entered(path: Path, fd: int | None = None) -> Iterator[tuple[os.stat_result, int | None]]:
+    """Describe a folder, and open it unless FD is it already; a link to it is followed.
+
+    Gives no descriptor where the system has none of folders. Raises OSError.
+    """
+    if fd is not None:
+        yield os.fstat(fd), fd
+        return
+    if os.open not in os.supports_dir_fd:
+        yield path.stat(), None
+        return
+    fd = os.open(path, _FOLLOWING)
+    try:
+        yield os.fstat(fd), fd
+    finally:
+        close_folder(fd)
+
+
 def close_folder(fd: int) -> None:
     """Close a folder's descriptor; nothing was written through it that a failure could lose."""
     with contextlib.suppress(OSError):
@@ -299,17 +318,14 @@ def make_folders(path: Path, *, group: int | None = None) -> None:
         path = path.parent
     if not missing:
         return
-    if os.open not in os.supports_dir_fd:
-        for name in reversed(missing):
-            path /= name
-            make_folder(path, group=group)
-            sync_path(path.parent)
-        return
     with ExitStack() as opened:
-        fd = os.open(path, _FOLLOWING)
-        opened.callback(close_folder, fd)
+        _, fd = opened.enter_context(entered(path))
         for name in reversed(missing):
             path /= name
+            if fd is None:
+                make_folder(path, group=group)
+                sync_path(path.parent)
+                continue
             make_folder(name, dir_fd=fd, group=group)
             sync_folder(fd)
             try:

@@ -25,7 +25,13 @@ from pydantic import Field
 
 from lineclear.core.errors import StoreHeld, StoreRefused, Unreadable
 from lineclear.core.ledger import liveness
-from lineclear.core.ledger.folders import SHARED_FILE, make_folders, refuse_others, sync_path
+from lineclear.core.ledger.folders import (
+    SHARED_FILE,
+    entered,
+    make_folders,
+    refuse_others,
+    sync_path,
+)
 from lineclear.core.ledger.layout import LANE_NAME, LOCK
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.platform import oserrors
@@ -73,11 +79,17 @@ class AgentLock:
 
     @classmethod
     def acquire(
-        cls, folder: Path, *, argv: tuple[str, ...] | None = None, group: int | None = None
+        cls,
+        folder: Path,
+        *,
+        argv: tuple[str, ...] | None = None,
+        group: int | None = None,
+        dir_fd: int | None = None,
     ) -> Self:
         """Take the lock of FOLDER, made 0700 if absent, or 3770 for the operators of GROUP.
 
-        In a folder shared with operators (set-group-id) they may read who holds the lock.
+        In a folder shared with operators (set-group-id) they may read who holds the lock. DIR_FD is
+        FOLDER where it is open already: whatever has taken its place since is not touched.
 
         Raises StoreHeld, naming the holder and the cure, and StoreRefused: `symlink`,
         `not_regular`, `owner`, `hard_linked`, `writable_by_others` (an agent.lock, or a folder,
@@ -85,10 +97,12 @@ class AgentLock:
         are shown as the agent's command, by default this process's.
         """
         try:
-            make_folders(folder, group=group)
-            around = folder.stat()
-            refuse_others(around, folder)
-            fd = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | _SAFE, 0o600)
+            if dir_fd is None:
+                make_folders(folder, group=group)
+            with entered(folder, dir_fd) as (around, inside):
+                refuse_others(around, folder)
+                name = folder / LOCK if inside is None else LOCK
+                fd = os.open(name, os.O_RDWR | os.O_CREAT | _SAFE, 0o600, dir_fd=inside)
         except OSError as why:
             raise refused(folder, why) from why
         try:

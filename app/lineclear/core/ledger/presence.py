@@ -147,10 +147,7 @@ def _take_place(path: Path, shelf: int, group: int | None) -> Presence:
         make_folder(name, dir_fd=shelf, group=group, mode=SHOWN_MODE)
         folder = open_folder(name, path / name, dir_fd=shelf)
         undone.callback(close_folder, folder)
-        lock = AgentLock.acquire(path / name, group=group)
-        undone.callback(lock.close)
-        if not os.path.samestat(os.fstat(lock.descriptor), system.status(folder, LOCK)):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path / name))
+        lock = AgentLock.acquire(path / name, group=group, dir_fd=folder)
         undone.pop_all()
     return Presence(shelf, name, folder, lock, mode_of_files(group))
 
