@@ -116,7 +116,14 @@ def test_a_call_that_may_have_run_is_settled_by_the_command_as_it_is_printed(tmp
             store.commit("start", shown.seq, shown.aid, b"{")
         else:
             gone = current_owner().model_copy(update={"start_ticks": 1})
-            record = Start(v=1, nonce=new_nonce(), owner=gone, at=datetime.now(UTC), decision={})
+            record = Start(
+                v=1,
+                nonce=new_nonce(),
+                **store.bound(shown.aid),
+                owner=gone,
+                at=datetime.now(UTC),
+                decision={},
+            )
             store.commit("start", shown.seq, shown.aid, record.encode())
             assert commands_in(may_have_run(shown, record).sentence)
         with pytest.raises(LineclearError) as told:

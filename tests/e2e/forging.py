@@ -30,6 +30,7 @@ def approval(store: Path, seq: int = 1, *, age_s: float = 0.0) -> dict[str, Any]
         "store_id": request["store_id"],
         "seq": seq,
         "aid": request["aid"],
+        "folder": store.stat().st_ino,
         "request_sha256": hashlib.sha256(raw).hexdigest(),
         "verdict": "approve",
         "by": {"uid": os.geteuid(), "name": "mallory", "host": os.uname().nodename},

@@ -51,6 +51,7 @@ def a_decision(verdict: str = "approve", by: Person = ME, **more: Any) -> Decisi
         "store_id": "1" * 32,
         "seq": 1,
         "aid": row_id(1),
+        "folder": 2,
         "request_sha256": "0" * 64,
         "verdict": verdict,
         "by": by,

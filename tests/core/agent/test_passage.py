@@ -1,5 +1,6 @@
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -155,7 +156,8 @@ def test_an_outcome_by_an_operator_while_the_tool_runs_is_kept_beside(store, ope
     assert isinstance(passage.advance(), Admitted)
     from lineclear.core.ledger import outcome
 
-    made = outcome.make_outcome("resolved", "it ran", resolution="ran", by=operator.person)
+    said: dict[str, Any] = {"resolution": "ran", "by": operator.person}
+    made = outcome.make_outcome(store, passage.shown, "resolved", "it ran", **said)
     store.commit("outcome", passage.shown.seq, passage.aid, made.encode())
     passage.finish("ok", "paid 10")
     records = operator.records(passage.shown)

@@ -49,7 +49,12 @@ def start_of_a_dead_process(store: Store, shown: Shown) -> None:
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     owner = type(current_owner()).decode(told.stdout)
     start = Start(
-        v=1, nonce=new_nonce(), owner=owner, at=decision.at, decision=json.loads(decision.encode())
+        v=1,
+        nonce=new_nonce(),
+        **store.bound(shown.aid),
+        owner=owner,
+        at=decision.at,
+        decision=json.loads(decision.encode()),
     )
     assert store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
 

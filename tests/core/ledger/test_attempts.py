@@ -58,7 +58,15 @@ def only(store, path) -> Any:
 
 def started(store, shown) -> None:
     word = Launch(
-        v=1, nonce=new_nonce(), n=1, by=this_person("bob"), at=AT, argv=("x",), cwd="/", log="x"
+        v=1,
+        nonce=new_nonce(),
+        **store.bound(shown.aid),
+        n=1,
+        by=this_person("bob"),
+        at=AT,
+        argv=("x",),
+        cwd="/",
+        log="x",
     )
     assert begin_resumed(store, shown, word)
 
@@ -88,7 +96,7 @@ def test_each_failure_leads_to_the_next(store, loop):
 def test_what_did_not_fail_has_no_next(store, loop, outcome):
     shown = only(store, loop)
     started(store, shown)
-    store.commit("outcome", None, shown.aid, make_outcome(outcome, "").encode())
+    store.commit("outcome", None, shown.aid, make_outcome(store, shown, outcome, "").encode())
     assert only(store, loop) == shown
 
 
@@ -96,7 +104,7 @@ def test_what_did_not_fail_has_no_next(store, loop, outcome):
 def test_what_may_have_run_is_a_persons_to_say(store, loop, resolution, attempt):
     shown = only(store, loop)
     started(store, shown)
-    said = make_outcome("resolved", "", resolution=resolution, by=this_person("bob"))
+    said = make_outcome(store, shown, "resolved", "", resolution=resolution, by=this_person("bob"))
     store.commit("outcome", None, shown.aid, said.encode())
     assert only(store, loop).attempt == attempt
 
@@ -121,14 +129,15 @@ def test_of_several_calls_none_may_go_on_when_the_next_attempt_begins(store, wai
 
 def test_an_approval_taken_back_leads_to_the_next_and_hides_no_failure(store, waits):
     _, two = show_foreign(waits, store=store)
-    store.commit("outcome", None, two.aid, make_outcome("withdrawn", "").encode())
+    store.commit("outcome", None, two.aid, make_outcome(store, two, "withdrawn", "").encode())
     again = show_foreign(waits, store=store)
     assert [shown.attempt for shown in again] == [2, 2]
     assert {shown.failed.outcome for shown in again if shown.failed} == {"withdrawn"}
     started(store, again[0])
     finish(store, again[0], "error", exit_code=3)
     third = show_foreign(waits, store=store)
-    store.commit("outcome", None, third[1].aid, make_outcome("withdrawn", "").encode())
+    taken_back = make_outcome(store, third[1], "withdrawn", "")
+    store.commit("outcome", None, third[1].aid, taken_back.encode())
     last = show_foreign(waits, store=store)
     assert [(shown.attempt, shown.failed and shown.failed.exit_code) for shown in last] == [
         (4, 3),
@@ -140,7 +149,7 @@ def test_a_call_that_was_taken_back_keeps_nobody_waiting(store, waits):
     one, two = show_foreign(waits, store=store)
     started(store, one)
     by = Revocation(by=this_person("bob"), at=AT)
-    revoked = Revoked(v=1, nonce=new_nonce(), revoked=by)
+    revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(two.aid), revoked=by)
     store.commit("start", None, two.aid, revoked.encode())
     finish(store, one, "error", code="not_begun")
     again = show_foreign(waits, store=store)
@@ -180,7 +189,7 @@ def test_where_a_resume_takes_the_file_away_there_are_attempts_too(store):
         ({"code": "not_begun"}, "The last resume did not begin, at"),
     ],
 )
-def test_how_it_failed_is_told(said, sentence):
-    failed: Outcome = make_outcome("error", "", **said)
+def test_how_it_failed_is_told(store, loop, said, sentence):
+    failed: Outcome = make_outcome(store, only(store, loop), "error", "", **said)
     assert attempts.told(failed).startswith(sentence)
     assert f"{failed.ended_at.astimezone():%H:%M}" in attempts.told(failed)

@@ -23,6 +23,7 @@ def decision(verdict="approve", valid_for_s=900.0, boottime_ns=100 * SECOND):
         store_id="1" * 32,
         seq=1,
         aid="2" * 32,
+        folder=2,
         request_sha256="3" * 64,
         verdict=verdict,
         by=Person(uid=1000, name="alice", host="desk"),

@@ -36,8 +36,9 @@ def decision(**changes) -> Decision:
         "v": 1,
         "nonce": "0" * 32,
         "store_id": "1" * 32,
-        "seq": 7,
         "aid": "2" * 32,
+        "folder": 2,
+        "seq": 7,
         "request_sha256": "3" * 64,
         "verdict": "approve",
         "by": PERSON,
@@ -50,16 +51,17 @@ def decision(**changes) -> Decision:
 
 
 OWNER = Owner(pid=4121, start_ticks=77, boot_id="b", pid_ns="pid:[1]", host="desk")
+BOUND: dict[str, Any] = {"v": 1, "nonce": "0" * 32, "aid": "2" * 32, "folder": 2}
 RECORDS = [
     decision(),
     decision(verdict="modify", arguments=None),
     decision(verdict="result", result=[1, 2.5]),
     decision(store_id=None, seq=None, file_sha256="4" * 64, item="call_1"),
-    Start(v=1, nonce="0" * 32, owner=OWNER, at=AT, decision={"v": 1}),
-    Revoked(v=1, nonce="0" * 32, revoked=Revocation(by=PERSON, at=AT)),
-    Outcome(v=1, nonce="0" * 32, outcome="resolved", ended_at=AT, resolution="ran", by=PERSON),
+    Start(**BOUND, owner=OWNER, at=AT, decision={"v": 1}),
+    Revoked(**BOUND, store_id="1" * 32, revoked=Revocation(by=PERSON, at=AT)),
+    Outcome(**BOUND, outcome="resolved", ended_at=AT, resolution="ran", by=PERSON),
     StoreFormat(v=1, store_id="5" * 32, dev=1, ino=2),
-    Launch(v=1, nonce="0" * 32, n=1, by=PERSON, at=AT, argv=("/bin/x", ""), cwd="/", log="l"),
+    Launch(**BOUND, n=1, by=PERSON, at=AT, argv=("/bin/x", ""), cwd="/", log="l"),
     RequestBlock(
         v=1,
         nonce="0" * 32,
@@ -85,8 +87,9 @@ def test_what_is_written_is_read_back(one):
 def test_a_decision_on_the_wire():
     assert decision().encode().decode() == (
         '{"v":1,"nonce":"00000000000000000000000000000000",'
-        '"store_id":"11111111111111111111111111111111","seq":7,'
-        '"aid":"22222222222222222222222222222222","request_sha256":"' + "3" * 64 + '",'
+        '"store_id":"11111111111111111111111111111111",'
+        '"aid":"22222222222222222222222222222222","folder":2,"seq":7,'
+        '"request_sha256":"' + "3" * 64 + '",'
         '"verdict":"approve","by":{"uid":1000,"name":"bob","host":"desk"},'
         '"at":"2026-11-29T16:23:33.120000Z","boot_id":"b","boottime_ns":5,"valid_for_s":900.0}'
     )

@@ -132,7 +132,7 @@ def test_an_older_identical_decision_does_not_count(store, desk):
     finish(store, first, "refused", code="lapsed")
     second = asked(store)
     put(decision_file(store, second), approval)
-    assert unfit(store, second) == "wrong_seq"
+    assert unfit(store, second) == "wrong_aid"
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def made(verdict, **changes) -> Decision:
         "store_id": BLOCK.store_id,
         "seq": 1,
         "aid": AID,
+        "folder": 2,
         "request_sha256": SHOWN.sha256,
         "verdict": verdict,
         "by": PERSON,
@@ -104,14 +105,17 @@ DECISIONS = {
     "old denial": made("deny", at=AT - timedelta(days=400)),
     "damaged": None,
 }
+BOUND: dict[str, Any] = {
+    "v": 1, "nonce": NONCE, "store_id": BLOCK.store_id, "aid": AID, "folder": 2,
+}  # fmt: skip
 STARTS = {
     "none": None,
-    "started": Start(v=1, nonce=NONCE, owner=OWNER, at=AT, decision={}),
-    "revoked": Revoked(v=1, nonce=NONCE, revoked=Revocation(by=PERSON, at=AT)),
+    "started": Start(**BOUND, owner=OWNER, at=AT, decision={}),
+    "revoked": Revoked(**BOUND, revoked=Revocation(by=PERSON, at=AT)),
     "damaged": None,
 }
 OUTCOMES = {"none": None, "damaged": None} | {
-    name: Outcome(v=1, nonce=NONCE, outcome=name, ended_at=AT)
+    name: Outcome(**BOUND, outcome=name, ended_at=AT)
     for name in ("ok", "error", "denied", "expired", "withdrawn", "refused", "resolved")
 }
 REQUESTS = {"there": SHOWN, "damaged": None, "gone": None}

@@ -404,6 +404,7 @@ def test_a_launch_is_read_with_its_number(store, desk):
         record(store, f"000001-{shown.aid}.launch-1.json"),
         v=1,
         nonce="0" * 32,
+        **store.bound(shown.aid),
         n=1,
         by={"uid": os.geteuid(), "name": "bob", "host": "h"},
         at="2026-11-29T16:23:33Z",

@@ -192,13 +192,20 @@ def gives_up(store: Store) -> Any:
 
 def forges_start(store: Store) -> Any:
     shown = newest(store)
-    start = Start(v=1, nonce=new_nonce(), owner=current_owner(), at=read_now().wall, decision={})
+    start = Start(
+        v=1,
+        nonce=new_nonce(),
+        **store.bound(shown.aid),
+        owner=current_owner(),
+        at=read_now().wall,
+        decision={},
+    )
     return store.commit("start", shown.seq, shown.aid, start.encode()).value
 
 
 def forges_outcome(store: Store) -> Any:
     shown = newest(store)
-    outcome = make_outcome("ok", "never happened")
+    outcome = make_outcome(store, shown, "ok", "never happened")
     return store.commit("outcome", shown.seq, shown.aid, outcome.encode()).value
 
 
@@ -219,7 +226,7 @@ def forges_revocation(by: int, name: str = "alice") -> Callable[[Store], Any]:
         shown = newest(store)
         person = Person(uid=by, name=name, host="desk")
         word = Revocation(by=person, at=read_now().wall)
-        revoked = Revoked(v=1, nonce=new_nonce(), revoked=word)
+        revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(shown.aid), revoked=word)
         return store.commit("start", shown.seq, shown.aid, revoked.encode()).value
 
     return act
@@ -229,7 +236,8 @@ def forges_settlement(by: int) -> Callable[[Store], Any]:
     def act(store: Store) -> Any:
         shown = newest(store)
         person = Person(uid=by, name="alice", host="desk")
-        outcome = make_outcome("resolved", "forged result", resolution="ran", by=person)
+        said: dict[str, Any] = {"resolution": "ran", "by": person}
+        outcome = make_outcome(store, shown, "resolved", "forged result", **said)
         return store.commit("outcome", shown.seq, shown.aid, outcome.encode()).value
 
     return act

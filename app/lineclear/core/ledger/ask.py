@@ -15,6 +15,7 @@ from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import LineclearError, StoreHeld, StoreRefused, Unreadable
+from lineclear.core.ledger.bound import NO_OUTCOME
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import did_run
@@ -209,7 +210,7 @@ def _ended(store: Store, shown: Shown) -> bool:
     try:
         store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.code in ("absent", "owner"):
+        if why.code in NO_OUTCOME:
             return False
         raise
     return True

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.errors import LineclearError, Unreadable
+from lineclear.core.ledger.bound import NO_OUTCOME, NO_START
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.layout import results_name
@@ -169,7 +170,7 @@ def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome
             outcome = store.reader.outcome(None, aid)
         except Unreadable as why:
             why.raise_if_passing()
-            if why.code != "absent" or _holds_start(store, aid):
+            if why.code not in NO_OUTCOME or _holds_start(store, aid):
                 return None
             continue
         ran = outcome.resolution == _RAN and aid in asked
@@ -184,7 +185,7 @@ def _holds_start(store: Store, aid: str) -> bool:
         return not isinstance(store.reader.start(None, aid), Revoked)
     except Unreadable as why:
         why.raise_if_passing()
-        return why.code != "absent"
+        return why.code not in NO_START
 
 
 def _taken_back(store: Store, aid: str) -> Revoked | None:

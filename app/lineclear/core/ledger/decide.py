@@ -13,6 +13,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
+from lineclear.core.ledger.bound import NO_OUTCOME, NO_START
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, untouched
@@ -143,7 +144,8 @@ def take_back(store: Store, shown: Shown, by: Person) -> None:
     if records.outcome is not None or decision is None or decision.verdict not in LAPSING:
         raise Refusal(not_approved(shown, records), code="not_approved")
     by = _told_from_agent(shown, by)
-    revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
+    word = Revocation(by=by, at=read_now().wall)
+    revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(shown.aid), revoked=word)
     if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.LOST:
         try:
             first = store.reader.start(shown.seq, shown.aid)
@@ -186,7 +188,7 @@ def resolve(
     _refuse_certain(store, shown)
     said = note or ""
     text = said if resolution == "ran" else f"[NOT RUN: {said}]"
-    outcome = make_outcome("resolved", text, resolution=resolution, by=by)
+    outcome = make_outcome(store, shown, "resolved", text, resolution=resolution, by=by)
     if store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.LOST:
         standing = settled_beside(store, shown, outcome)
         if standing is None or standing.nonce != outcome.nonce:
@@ -435,7 +437,7 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
     try:
         start = store.reader.start(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.code in ("absent", "owner"):
+        if why.code in NO_START:
             raise Refusal(
                 worded("{tool} was not started.", tool=tool_of(shown)), code="not_uncertain"
             ) from why
@@ -462,7 +464,7 @@ def _outcome_stands(store: Store, shown: Shown) -> bool:
         store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
         why.raise_if_passing()
-        return why.code not in ("absent", "owner")
+        return why.code not in NO_OUTCOME
     return True
 
 

@@ -11,6 +11,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import Now, read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.fit import misfit
 from lineclear.core.ledger.platform.this import folders
 from lineclear.core.ledger.records import Decision, Person, VerdictName, new_nonce
 from lineclear.core.ledger.steady import SteadyClock
@@ -53,15 +54,15 @@ def bound_decision(
 ) -> Decision:
     """Make a decision that names exactly the bytes SHOWN; raises pydantic's ValidationError."""
     bound: dict[str, Any] = (
-        {"store_id": store.store_id, "seq": shown.seq}
+        {"seq": shown.seq}
         if store.native
         else {"file_sha256": shown.sha256, **({"item": shown.item} if shown.item else {})}
     )
     return Decision(
         v=1,
         nonce=nonce,
+        **store.bound(shown.aid),
         **bound,
-        aid=shown.aid,
         request_sha256=shown.sha256,
         verdict=verdict,
         by=by,
@@ -94,7 +95,7 @@ def commit_ending(store: Store, shown: Shown, verdict: VerdictName, name: str) -
         standing, _ = store.reader.decision(shown.seq, shown.aid)
     except Unreadable:
         return False
-    return standing.verdict == verdict
+    return standing.verdict == verdict and misfit(standing, shown) is None
 
 
 def expired(shown: Shown, now: Now) -> bool:

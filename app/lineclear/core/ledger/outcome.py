@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from lineclear.core.checkpoints.jsontext import storable
 from lineclear.core.errors import NotConfirmed, Unreadable
+from lineclear.core.ledger.bound import START_TAKEN, STRAY
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import this_person
@@ -55,7 +56,7 @@ def finish(
     if outcome in _NEVER_RAN and not _never_starts(store, shown):
         return "late"
     said = {"code": code, "duration_ms": duration_ms, "exit_code": exit_code, "by": by}
-    record = make_outcome(outcome, result, **said)
+    record = make_outcome(store, shown, outcome, result, **said)
     record = _with_result(store, shown, record, result)
     told: Literal["recorded", "late"] = "recorded"
     if store.commit("outcome", shown.seq, shown.aid, record.encode()) is Commit.LOST:
@@ -64,12 +65,15 @@ def finish(
     return told
 
 
-def make_outcome(outcome: OutcomeName, result: str, **said: Any) -> Outcome:
+def make_outcome(
+    store: Store, shown: Shown, outcome: OutcomeName, result: str, **said: Any
+) -> Outcome:
     """Make an outcome record with its result inline; SAID holds optional fields, None is unset."""
     text = storable(result)
     return Outcome(
         v=1,
         nonce=new_nonce(),
+        **store.bound(shown.aid),
         outcome=outcome,
         result=text,
         result_sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -133,11 +137,12 @@ def _never_starts(store: Store, shown: Shown) -> bool:
             if why.code != "absent":
                 # A stranger's file, or a revocation in another's name, holds the slot for ever; a
                 # broken one may have been a start.
-                return why.code in ("owner", "by_uid")
+                return why.code in START_TAKEN
         if _says_no(store, shown):
             return True
         by = this_person(shown.block.agent if shown.block is not None else None)
-        revoked = Revoked(v=1, nonce=new_nonce(), revoked=Revocation(by=by, at=read_now().wall))
+        word = Revocation(by=by, at=read_now().wall)
+        revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(shown.aid), revoked=word)
         if store.commit("start", shown.seq, shown.aid, revoked.encode()) is Commit.WON:
             return True
     return False
@@ -177,7 +182,7 @@ def settled_beside(store: Store, shown: Shown, ours: Outcome) -> Outcome | None:
         return store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
         _log.warning("%s", why.sentence)
-        if why.code != "owner":
+        if why.code not in STRAY:
             return None
     _keep_beside(store, shown, ours)
     return store.reader.outcome(shown.seq, shown.aid)

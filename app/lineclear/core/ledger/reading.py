@@ -13,10 +13,13 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.bound import STRAY, Ledger
+from lineclear.core.ledger.calls import CallRecords, Rewritten, Shown
 from lineclear.core.ledger.folders import stands
+from lineclear.core.ledger.held_decision import held_decision, rewritten
 from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, parse_name, record_name
 from lineclear.core.ledger.records import (
+    BoundRecord,
     Decision,
     Launch,
     Outcome,
@@ -30,7 +33,6 @@ from lineclear.core.sentences import worded
 
 MAX_RESULT_BYTES = 256 << 20
 _FROM_ANYONE_HERE = frozenset({"expired", "withdrawn"})
-_FROM_OPERATORS = frozenset({"resolved", "withdrawn"})
 _T = TypeVar("_T")
 
 
@@ -46,11 +48,21 @@ class _Found:
         try:
             return read()
         except Unreadable as why:
-            if why.code == "owner":
+            if why.code in STRAY:
                 self.stray.append((name, why.sentence))
             elif why.code != "absent":
                 self.damaged.append((name, why.code, why.sentence))
             return None
+
+
+def _rewritten(
+    held: bytes, decided: tuple[Decision, bytes] | None, found: _Found, seq: int | None, aid: str
+) -> Rewritten | None:
+    """Tell how the decision's file differs from what the start holds, by what one look gave."""
+    name = record_name("decision", seq=seq, aid=aid)
+    unread = dict(found.stray)
+    unread |= {one: why for one, _, why in found.damaged}
+    return rewritten(held, decided, name, unread.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +70,14 @@ class RecordReader:
     """Reads records of one store's `.approvals`; every method checks owner and mode.
 
     A store's owner owns request, start, outcome and launch; operators own decisions and the
-    outcome `resolved`, and may also own revocations, launches and the outcome `withdrawn`. Who is
-    named as having done it is who owns the file. Verdicts that only close a call (`expired`,
-    `withdrawn`) count from the owner too.
+    outcome `resolved`, and may also own revocations, launches and the outcome `withdrawn` of an
+    approval that was taken back. Who is named as having done it is who owns the file; `resolved`
+    names somebody always. The verdict `withdrawn` is the owner's alone, `expired` his too.
     In a foreign store, which has no agent of ours, all records are the operators', and what
-    starts the agent again may be its owner's: no one else can start it.
+    starts the agent again may be its owner's: no one else can start it. Who started a call ends
+    it there, and `denied` may be told by anyone where that was decided.
+    A record counts only for the call and the folder that it names: `bound` says what becomes of
+    those that were moved or copied here.
     All methods raise Unreadable, with `absent` where the record is not there.
     """
 
@@ -71,6 +86,8 @@ class RecordReader:
     store_id: str | None
     owner: int
     operators: frozenset[int]
+    folder: int
+    """Inode number of the store's folder."""
 
     def request(self, seq: int | None, aid: str | None) -> Shown:
         """Read a request once and keep the buffer.
@@ -118,19 +135,31 @@ class RecordReader:
             return b"" if why.code in ("absent", "owner") else None
 
     def decision(self, seq: int | None, aid: str) -> tuple[Decision, bytes]:
-        """Read a decision and its bytes; `by_uid`: it names another user than the file's owner."""
+        """Read a decision and its bytes.
+
+        Raises Unreadable: `by_uid` (it names another user than the file's owner), `wrong_aid`,
+        `wrong_store`, `wrong_folder` (it was given elsewhere).
+        """
         name = record_name("decision", seq=seq, aid=aid)
         file = self._read(name, self._either)
         decision = Decision.decode(file.raw, self._path(name))
         uid = file.identity.uid
         if uid not in self.operators and decision.verdict not in _FROM_ANYONE_HERE:
             raise self._foreign(name, uid, worded("no operator of this store"))
+        if decision.verdict == "withdrawn" and uid != self.owner:
+            raise self._foreign(name, uid, worded("not the owner of this store"))
         if decision.by.uid != uid:
             raise self._by_another(name, decision.by, worded("decided"), uid)
+        self._refuse_misplaced(decision, aid, name)
         return decision, file.raw
 
     def start(self, seq: int | None, aid: str) -> Start | Revoked:
-        """Read what holds the start slot; `by_uid`: a revocation in another user's name."""
+        """Read what holds the start slot.
+
+        Raises Unreadable: `by_uid` (a revocation in another user's name), `start_taken` (what was
+        moved here and started nothing), `wrong_aid`, `wrong_store`, `wrong_folder` (a start by the
+        store's owner that was: it may have run).
+        """
         name = record_name("start", seq=seq, aid=aid)
         file = self._read(name, self._either)
         start = decode_start(file.raw, self._path(name))
@@ -139,6 +168,8 @@ class RecordReader:
             self._refuse_operator(name, uid)
         elif start.revoked.by.uid != uid:
             raise self._by_another(name, start.revoked.by, worded("took the approval back"), uid)
+        its_own = isinstance(start, Start) and uid == self.owner
+        self._refuse_misplaced(start, aid, name, code=None if its_own else "start_taken")
         return start
 
     def outcome(self, seq: int | None, aid: str) -> Outcome:
@@ -146,7 +177,7 @@ class RecordReader:
         try:
             return self._outcome(record_name("outcome", seq=seq, aid=aid))
         except Unreadable as why:
-            if why.code != "owner":
+            if why.code not in STRAY:
                 raise
             for name, _ in self._counted("outcome-late", seq, aid):
                 try:
@@ -224,8 +255,6 @@ class RecordReader:
             return found.attempt(name, partial(read, seq, aid))
 
         decided = fact("decision", self.decision)
-        if request is not None and decided is not None and decided[0].item is not None:
-            request = replace(request, item=decided[0].item)
         late: list[Outcome | None] = []
         launches: list[Launch | None] = []
         for name, parsed in sorted(numbered, key=lambda one: one[1].n or 0):
@@ -236,6 +265,14 @@ class RecordReader:
         ends = [one for one in late if one is not None]
         slot = record_name("outcome", seq=seq, aid=aid)
         start = fact("start", self.start)
+        changed: Rewritten | None = None
+        held = held_decision(start, aid)
+        if held is not None:
+            if request is not None:
+                changed = _rewritten(held[1], decided, found, seq, aid)
+            decided = held
+        if request is not None and decided is not None and decided[0].item is not None:
+            request = replace(request, item=decided[0].item)
         outcome = fact("outcome", lambda _seq, _aid: self._outcome(slot))
         if outcome is None and ends and any(name == slot for name, _ in found.stray):
             outcome = ends.pop(0)
@@ -245,6 +282,7 @@ class RecordReader:
             request=request,
             decision=decided[0] if decided else None,
             decision_raw=decided[1] if decided else None,
+            rewritten=changed,
             start=start,
             outcome=outcome,
             late_outcomes=tuple(ends),
@@ -281,15 +319,54 @@ class RecordReader:
 
     def _outcome(self, name: str) -> Outcome:
         file = self._read(name, self._either)
-        outcome = Outcome.decode(file.raw, self._path(name))
+        try:
+            outcome = Outcome.decode(file.raw, self._path(name))
+        except Unreadable as why:
+            if file.identity.uid == self.owner or why.code == "unknown_version":
+                raise
+            # At most a settlement, which is asked for again: the store's owner ends calls.
+            told = worded(
+                "{name} belongs to user {uid}. {why}",
+                name=visible_line(name),
+                uid=file.identity.uid,
+                why=why.sentence,
+            )
+            raise Unreadable("owner", told, self._path(name)) from why
+        self._refuse_stray(outcome, name)
         uid = file.identity.uid
         if outcome.outcome == "resolved" and uid not in self.operators:
             raise self._foreign(name, uid, worded("no operator of this store"))
-        if outcome.outcome not in _FROM_OPERATORS:
-            self._refuse_operator(name, uid)
+        if outcome.outcome == "resolved" and outcome.by is None:
+            raise self._foreign(name, uid, worded("and does not say who settled the call"))
+        if outcome.outcome != "resolved" and uid != self.owner:
+            self._refuse_not_theirs_to_end(name, outcome, uid)
         if outcome.by is not None and outcome.by.uid != uid and not self._told(name, outcome):
             raise self._by_another(name, outcome.by, worded("ended the call"), uid, code="owner")
         return outcome
+
+    def _refuse_not_theirs_to_end(self, name: str, outcome: Outcome, uid: int) -> None:
+        """Refuse how another user than the store's owner says that a call ended."""
+        if outcome.outcome == "withdrawn":
+            if not self._told(name, outcome):
+                raise self._foreign(name, uid, worded("who took no approval of this call back"))
+            return
+        self._refuse_operator(name, uid)
+        parsed = parse_name(name)
+        assert parsed is not None
+        assert parsed.aid is not None
+        try:
+            if outcome.outcome == "denied":
+                decision, _ = self.decision(parsed.seq, parsed.aid)
+                ends = decision.verdict == "deny"
+            else:
+                start = record_name("start", seq=parsed.seq, aid=parsed.aid)
+                file = self._read(start, self._either)
+                ends = file.identity.uid == uid and isinstance(decode_start(file.raw), Start)
+        except Unreadable as why:
+            why.raise_if_passing()
+            ends = False
+        if not ends:
+            raise self._foreign(name, uid, worded("who did not start the call"))
 
     def _told(self, name: str, outcome: Outcome) -> bool:
         """Tell whether an outcome repeats who took the approval back: whoever sees that closes."""
@@ -306,6 +383,7 @@ class RecordReader:
     def _launch(self, name: str) -> Launch:
         file = self._read(name, self._either)
         launch = Launch.decode(file.raw, self._path(name))
+        self._refuse_stray(launch, name)
         if launch.by.uid != file.identity.uid:
             raise self._by_another(name, launch.by, worded("started it again"), file.identity.uid)
         return launch
@@ -340,6 +418,20 @@ class RecordReader:
             return read_file(name, dir_fd=self.dir_fd, owners=owners, max_bytes=max_bytes)
         except Unreadable as why:
             raise Unreadable(why.code, why.sentence, self._path(name)) from why
+
+    def _refuse_stray(self, record: BoundRecord, name: str) -> None:
+        parsed = parse_name(name)
+        assert parsed is not None
+        assert parsed.aid is not None
+        self._refuse_misplaced(record, parsed.aid, name, code="stray")
+
+    def _refuse_misplaced(
+        self, record: BoundRecord, aid: str, name: str, *, code: str | None = None
+    ) -> None:
+        ledger = Ledger(self.store, self.store_id, self.folder)
+        misplaced = ledger.misplaced(record, aid, name)
+        if misplaced is not None:
+            raise Unreadable(code or misplaced[0], misplaced[1], self._path(name))
 
     def _refuse_operator(self, name: str, uid: int) -> None:
         if self.store_id is not None and uid != self.owner:

@@ -211,16 +211,29 @@ class RequestBlock(Record):
     """Verdicts that the agent has a use for; None: all."""
 
 
-class Decision(Record):
-    """One verdict on exactly the bytes that were shown."""
+class BoundRecord(Record):
+    """Base of what a person or a worker leaves of one call: it counts for that call alone.
 
-    kind = "decision"
+    Whoever owns the folder of a ledger can move another user's file out of it, also into a ledger
+    that others share. So each names its call, and the folder that it was written in.
+    """
+
     v: Version
     nonce: Hex32
     store_id: Hex32 | None = None
     """None only in the ledger of a foreign store, which has no FORMAT."""
-    seq: int | None = None
     aid: Hex32
+    folder: int = Field(ge=0)
+    """Inode number of the folder whose `.approvals` it is in: a renamed folder keeps it, a copy
+    does not. Without the device, whose number may change when the machine starts anew: no file is
+    moved from one file system to another."""
+
+
+class Decision(BoundRecord):
+    """One verdict on exactly the bytes that were shown."""
+
+    kind = "decision"
+    seq: int | None = None
     request_sha256: Hex64
     file_sha256: Hex64 | None = None
     """Set exactly in the ledger of a foreign store: the digest of the checkpoint file."""
@@ -255,12 +268,10 @@ class Decision(Record):
         return self
 
 
-class Start(Record):
+class Start(BoundRecord):
     """The fence: durable before the tool runs."""
 
     kind = "start"
-    v: Version
-    nonce: Hex32
     owner: Owner
     at: Instant
     decision: dict[str, Any]
@@ -278,12 +289,10 @@ class Revocation(Record):
     at: Instant
 
 
-class Revoked(Record):
+class Revoked(BoundRecord):
     """An approval taken back: it holds the start slot, so nothing can start."""
 
     kind = "start"
-    v: Version
-    nonce: Hex32
     revoked: Revocation
 
 
@@ -293,12 +302,10 @@ def decode_start(raw: bytes, path: str | None = None) -> Start | Revoked:
     return (Revoked if "revoked" in document else Start).of(document, path)
 
 
-class Outcome(Record):
+class Outcome(BoundRecord):
     """How a call ended, written once, before the guarded function returns."""
 
     kind = "outcome"
-    v: Version
-    nonce: Hex32
     outcome: OutcomeName
     result: str | None = None
     """The text that the model gets; absent where it stands in the `.result` file beside it."""
@@ -339,12 +346,10 @@ class RunInfo(Record):
     created_at: Instant
 
 
-class Launch(Record):
+class Launch(BoundRecord):
     """Relaunch attempt N of a call."""
 
     kind = "launch"
-    v: Version
-    nonce: Hex32
     n: int = Field(ge=1)
     by: Person
     at: Instant

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import MayHaveRun, NotConfirmed, Unreadable
 from lineclear.core.ledger import liveness
+from lineclear.core.ledger.bound import NO_OUTCOME, START_TAKEN
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import expire, expired
@@ -66,14 +68,15 @@ def read_decision(store: Store, shown: Shown) -> Waiting | Verified | Unfit | Ob
     What is returned as Verified or Observed is durable. A request whose time has passed is made
     `expired` first. Codes of Unfit: those of `fit.misfit`, `fit.out_of_time` and of reading a
     record (`damaged`, `empty`, `unknown_verdict`, `unknown_version`, `by_uid`, `owner`,
-    `writable_by_others` ...), `request_gone`, `request_unreadable`, `start_taken` (the start slot
-    is held by no agent's record, so nothing can start).
+    `wrong_folder`, `writable_by_others` ...), `request_gone`, `request_unreadable`, `start_taken`
+    (the start slot is held by no agent's record, so nothing can start; a denial stands all the
+    same).
 
     Raises MayHaveRun: a start whose owner surely died, or that is damaged. NotConfirmed.
     Unreadable whose `passing` is set: a look failed and says nothing; look again.
     """
     fact = observe_fact(store, shown)
-    if fact is not None:
+    if fact is not None and not (isinstance(fact, Unfit) and _says_no(store, shown)):
         return fact
     unfit = _reread(store, shown)
     if unfit is not None:
@@ -112,7 +115,7 @@ def observe_fact(store: Store, shown: Shown) -> Observed | Unfit | None:
     except Unreadable as why:
         if why.code == "absent":
             return None
-        if why.code in ("owner", "by_uid"):
+        if why.code in START_TAKEN:
             return Unfit("start_taken", why.sentence)
         why.raise_if_passing()
         store.sync()
@@ -165,6 +168,7 @@ def begin(store: Store, shown: Shown, verified: Verified) -> bool:
         data = Start(
             v=1,
             nonce=new_nonce(),
+            **store.bound(shown.aid),
             owner=liveness.current_owner(),
             at=read_now().wall,
             # As parsed, not as modelled: the numbers keep their text.
@@ -186,6 +190,7 @@ def begin_resumed(store: Store, shown: Shown, word: Launch | Decision) -> bool:
     start = Start(
         v=1,
         nonce=new_nonce(),
+        **store.bound(shown.aid),
         owner=liveness.current_owner(),
         at=read_now().wall,
         decision=word.model_dump(mode="python", exclude_unset=True),
@@ -194,7 +199,17 @@ def begin_resumed(store: Store, shown: Shown, word: Launch | Decision) -> bool:
     return store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
 
 
-def _under_lock(store: Store) -> dict[str, bool]:
+def _says_no(store: Store, shown: Shown) -> bool:
+    """Tell whether a decision stands on which nothing would start: so it needs no start slot."""
+    try:
+        decision, _ = store.reader.decision(shown.seq, shown.aid)
+    except Unreadable as why:
+        why.raise_if_passing()
+        return False
+    return decision.verdict not in LAPSING and misfit(decision, shown) is None
+
+
+def _under_lock(store: Store) -> dict[str, Any]:
     return {"worker_lock": True} if store.worker_lock else {}
 
 
@@ -215,7 +230,7 @@ def _outcome(store: Store, shown: Shown) -> Outcome | None:
     try:
         outcome = store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
-        if why.code in ("absent", "owner"):
+        if why.code in NO_OUTCOME:
             return None
         raise
     store.sync()

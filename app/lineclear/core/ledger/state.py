@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from lineclear.core.ledger.bound import START_TAKEN
 from lineclear.core.ledger.clock import Now
 from lineclear.core.ledger.fit import LAPSED, misfit, out_of_time
 from lineclear.core.ledger.layout import RecordKind, parse_name
@@ -70,6 +71,15 @@ def standing(records: CallRecords, now: Now, *, lock: Process, starter: Process 
     ended = _ended(records, damage, lock, starter)
     if ended is not None:
         return ended
+    undone = _undone(records, damage, now, lock)
+    if "start" in damage and undone.state not in _CLOSING.values():
+        # Nothing can start under a name that is taken; what needs no start stands.
+        return Standing(State.DAMAGED, lock, *damage["start"])
+    return undone
+
+
+def _undone(records: CallRecords, damage: _Damage, now: Now, lock: Process) -> Standing:
+    """Give the state of a call that nothing ended or started."""
     kind: RecordKind
     for kind in ("decision", "request"):
         if kind in damage:
@@ -104,7 +114,7 @@ def _ended(
         return Standing(State.DONE, lock)
     kind: RecordKind
     for kind in ("outcome", "start"):
-        if kind in damage:
+        if kind in damage and not (kind == "start" and damage[kind][0] in START_TAKEN):
             return Standing(State.DAMAGED, lock, *damage[kind])
     if isinstance(records.start, Revoked):
         return Standing(State.WITHDRAWN, lock)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
@@ -253,7 +253,13 @@ class Store:
             store_id=self.store_id,
             owner=self.owner_uid,
             operators=self.operators,
+            folder=self._status.st_ino,
         )
+
+    def bound(self, aid: str) -> dict[str, Any]:
+        """Give the fields by which a record of a call counts for it, and in this folder alone."""
+        native = {} if self.store_id is None else {"store_id": self.store_id}
+        return {**native, "aid": aid, "folder": self._status.st_ino}
 
     def commit(
         self, kind: RecordKind, seq: int | None, aid: str, data: bytes, n: int | None = None

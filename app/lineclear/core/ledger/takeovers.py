@@ -17,6 +17,7 @@ from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.checkpoints.characters.text import reveal, visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import lock
+from lineclear.core.ledger.bound import NO_OUTCOME
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.ledger.layout import APPROVALS, left_in, taken_over_folder
@@ -189,5 +190,5 @@ def _is_absent(store: Store, aid: str) -> bool:
         store.reader.outcome(None, aid)
     except Unreadable as why:
         why.raise_if_passing()
-        return why.code == "absent"
+        return why.code in NO_OUTCOME
     return False

@@ -170,13 +170,20 @@ def _make_folders(store: Store, folder: Path) -> None:
 def _is_open(store: Store) -> bool:
     """Tell whether this process started what has no outcome: then its lock is asked for."""
     named = [name for _, name in store.names() if name.seq is None]
-    ended = {name.aid for name in named if name.kind == "outcome"}
     for name in named:
-        if name.kind == "start" and name.aid is not None and name.aid not in ended:
+        if name.kind == "start" and name.aid is not None and not _ended(store, name.aid):
             start = store.reader.start(None, name.aid)
             if isinstance(start, Start) and start.owner == liveness.current_owner():
                 return True
     return False
+
+
+def _ended(store: Store, aid: str) -> bool:
+    try:
+        store.reader.outcome(None, aid)
+    except Unreadable:
+        return False
+    return True
 
 
 def _remove(store: Store, folder: Path) -> None:

@@ -465,6 +465,7 @@ def test_a_call_that_is_gone_or_decided_drops_out():
         store_id="1" * 32,
         seq=1,
         aid=before.id,
+        folder=2,
         request_sha256="0" * 64,
         verdict="deny",
         by=Person(uid=1, name="bob", host="desk"),

@@ -407,6 +407,7 @@ def test_a_call_that_may_have_run_is_settled_first(source):
         start = Start(
             v=1,
             nonce=new_nonce(),
+            **store.bound(shown.aid),
             owner=owner,
             at=decision.at,
             decision=json.loads(decision.encode()),

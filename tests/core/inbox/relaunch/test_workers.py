@@ -172,10 +172,16 @@ def test_killed_before_it_named_its_command_a_worker_is_not_named_for_it(source,
     argv = [sys.executable, "-c", DIES, *map(os.fspath, (source / "bot", told, go))]
     assert subprocess.run(argv, check=False).returncode == -signal.SIGKILL
     worker = Owner(**json.loads(told.read_text()))
-    start = Start(
-        v=1, nonce="0" * 32, owner=worker, at=read_now().wall, decision={}, worker_lock=True
-    )
     with Store.open(source / "bot") as store:
+        start = Start(
+            v=1,
+            nonce="0" * 32,
+            **store.bound("0" * 32),
+            owner=worker,
+            at=read_now().wall,
+            decision={},
+            worker_lock=True,
+        )
         seen = who_started(store, start)
         assert (seen.process, seen.owner, seen.outlived) == (Process.ALIVE, None, True)
         assert str(worker.pid) not in seen.told()

@@ -105,10 +105,9 @@ def test_a_taking_back_that_was_cut_short_is_finished_where_the_checkpoint_is_go
     settings = command(source, "-c", "print('ran')")
     (row,) = waiting(settings)
     approve(row, 900.0)
-    revoked = Revoked(
-        v=1, nonce=new_nonce(), revoked=Revocation(by=this_person("bob"), at=read_now().wall)
-    )
+    word = Revocation(by=this_person("bob"), at=read_now().wall)
     with Store.open(row.store) as store:
+        revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(row.id), revoked=word)
         store.commit("start", None, row.id, revoked.encode())
     path.unlink()
     (gone,) = scan_once(settings, settings.sources, every_closed=True)

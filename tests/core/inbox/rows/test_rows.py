@@ -72,6 +72,7 @@ def test_values_stand_under_the_contracted_names():
         v=1,
         nonce="0" * 32,
         aid="3f" * 16,
+        folder=2,
         store_id="5" * 32,
         seq=1,
         request_sha256="a" * 64,

@@ -371,8 +371,9 @@ def record_launch(detail, pid) -> None:
         store.begin_foreign_ledger()
         store.commit("request", None, detail.row.id, detail.shown.raw)
         record = Launch(
-            v=1, nonce=new_nonce(), n=1, by=this_person("bob"), at=read_now().wall, argv=("x",),
-            cwd="/", log="x", owner=owner_of(pid), despite=("may_be_running",),
+            v=1, nonce=new_nonce(), **store.bound(detail.row.id), n=1, by=this_person("bob"),
+            at=read_now().wall, argv=("x",), cwd="/", log="x", owner=owner_of(pid),
+            despite=("may_be_running",),
         )  # fmt: skip
         store.commit("launch", None, detail.row.id, record.encode(), 1)
 

@@ -249,9 +249,8 @@ def test_results_go_away_that_a_killed_taking_back_left(source):
     (results,) = results_of(source)
     row = rows(settings)["call_1"]
     with Store.open(row.store) as store:
-        revoked = Revoked(
-            v=1, nonce=new_nonce(), revoked=Revocation(by=this_person("bob"), at=read_now().wall)
-        )
+        word = Revocation(by=this_person("bob"), at=read_now().wall)
+        revoked = Revoked(v=1, nonce=new_nonce(), **store.bound(row.id), revoked=word)
         store.commit("start", None, row.id, revoked.encode())
     assert results.exists()
     scan_once(settings, settings.sources)

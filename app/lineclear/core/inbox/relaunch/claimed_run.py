@@ -262,7 +262,8 @@ def _win(store: Store, shown: Shown, verified: Verified) -> bool:
     decision = verified.decision
     if decision.verdict != "deny":
         return begin(store, shown, verified)
-    outcome = make_outcome("denied", f"[DENIED by approval: {decision.reason or ''}]")
+    said = f"[DENIED by approval: {decision.reason or ''}]"
+    outcome = make_outcome(store, shown, "denied", said)
     return store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.WON
 
 

@@ -358,6 +358,7 @@ def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> Non
     launch = Launch(
         v=1,
         nonce=start.nonce,
+        **store.bound(row.id),
         n=n,
         by=start.by,
         at=read_now().wall,

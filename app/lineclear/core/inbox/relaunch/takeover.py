@@ -202,6 +202,7 @@ def _begin(
     launch = Launch(
         v=1,
         nonce=new_nonce(),
+        **store.bound(shown.aid),
         n=n,
         by=operator(settings),
         at=read_now().wall,

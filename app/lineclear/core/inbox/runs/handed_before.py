@@ -19,8 +19,10 @@ from lineclear.core.checkpoints.model import Checkpoint, PendingCall
 from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.rows.cautions import HANDED_OVER, REPEATS, RESUME_FAILED
 from lineclear.core.inbox.sources.walk import Stamp, stamp
+from lineclear.core.ledger.bound import NO_START
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.ended_as import UNTOUCHED
+from lineclear.core.ledger.held_decision import is_of_call
 from lineclear.core.ledger.layout import APPROVALS, RecordName, record_name
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Revoked, Start
@@ -112,13 +114,13 @@ def _started_call(path: Path, aid: str, _stamps: tuple[Stamp, ...]) -> tuple[str
     with Store.open(path) as store:
         try:
             start = store.reader.start(None, aid)
-            if isinstance(start, Revoked) or start.decision.get("aid") != aid:
+            if isinstance(start, Revoked) or not is_of_call(start, aid):
                 # Of the run as a whole, none of whose calls was started by it.
                 return None
             item = start.decision.get("item")
         except Unreadable as why:
             why.raise_if_passing()
-            if why.code in ("absent", "owner"):
+            if why.code in NO_START:
                 return None
             # Damaged: something may have been started.
             item = _item_of(store, aid)
@@ -161,7 +163,7 @@ def _not_ended_well(
             start = store.reader.start(None, aid)
         except Unreadable as why:
             why.raise_if_passing()
-            if why.code in ("absent", "owner"):
+            if why.code in NO_START:
                 return None
             # Damaged: something may have been started.
             start = None
@@ -176,7 +178,7 @@ def _not_ended_well(
         well = _ended_well(store, aid)
         if well:
             return None
-        of_call = start is None or start.decision.get("aid") == aid
+        of_call = start is None or is_of_call(start, aid)
         codes = (RESUME_FAILED, HANDED_OVER) if of_call else (RESUME_FAILED,)
         return key, _Unended(frozenset(codes), start if well is None else None)
 
