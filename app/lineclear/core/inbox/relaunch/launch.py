@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lineclear.core import frozen
 from lineclear.core.errors import NotConfirmed, Refusal
@@ -355,6 +355,7 @@ def relaunch_and_hear(
 
 def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> None:
     """Commit the launch record; raises Refusal when its number is another's."""
+    told: dict[str, Any] = {"despite": tuple(sorted(start.despite))} if start.despite else {}
     launch = Launch(
         v=1,
         nonce=start.nonce,
@@ -366,7 +367,7 @@ def _record(store: Store, row: Row, n: int, start: _Start, keeper: Owner) -> Non
         cwd=path_text(start_folder(start.setting)),
         log=launch_log_name(seq=row.seq, aid=row.id, n=n),
         owner=keeper,
-        **({"despite": tuple(sorted(start.despite))} if start.despite else {}),
+        **told,
     )
     if store.commit("launch", row.seq, row.id, launch.encode(), n) is Commit.LOST:
         raise Refusal(worded("Another relaunch of this call came first."), code="alive")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
@@ -199,6 +199,7 @@ def _begin(
             )
     foreign.claim(store, shown)
     n = free_number(store, None, shown.aid, launches, named)
+    told: dict[str, Any] = {"despite": tuple(sorted(word))} if word else {}
     launch = Launch(
         v=1,
         nonce=new_nonce(),
@@ -210,7 +211,7 @@ def _begin(
         cwd=path_text(Path.cwd()),
         log=launch_log_name(seq=None, aid=shown.aid, n=n),
         owner=current_owner(),
-        **({"despite": tuple(sorted(word))} if word else {}),
+        **told,
     )
     won = store.commit("launch", None, shown.aid, launch.encode(), n) is Commit.WON
     if not won or not begin_resumed(store, shown, launch):
