@@ -55,7 +55,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
             "It holds characters that look like others: those that mislead are shown as codes."
         ),
         "twin": worded("The same call also waits, runs, or may have run."),
-        "decision_changed": worded(
+        "rewritten": worded(
             "Its decision was changed after it was started; what it was started with is shown."
         ),
         "ran_late": worded("Its tool ended after it was recorded as not run: it ran."),

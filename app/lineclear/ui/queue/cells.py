@@ -65,7 +65,7 @@ NUMERIC = frozenset({Column.ITERATION, Column.CALLS, Column.TOKENS, Column.AGE, 
 
 _CHIPS = {
     "twin": _("twin"),
-    "decision_changed": _("rewritten"),
+    "rewritten": _("rewritten"),
     "ran_late": _("ran late"),
     "stray_record": _("stray file"),
     "handed_over_before": _("may have run"),

@@ -1,5 +1,6 @@
 """Diffs: applying them gives exactly the rows, and they are no larger than the change."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -8,10 +9,11 @@ from hypothesis import strategies as st
 from lineclear.core.inbox.rows.row import Row
 from lineclear.core.inbox.watching.feed import Diff, Feed, split
 from lineclear.core.inbox.watching.scan import StoreRows
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.state import State
 
 
-def row(row_id, store="a", *, state=State.PENDING, same=None, preview=""):
+def row(row_id, store="a", *, state=State.PENDING, same=None, preview="", **more):
     return Row(
         id=row_id,
         system="lineclear",
@@ -22,6 +24,7 @@ def row(row_id, store="a", *, state=State.PENDING, same=None, preview=""):
         run="r",
         same=same,
         preview=preview,
+        **more,
     )
 
 
@@ -99,6 +102,56 @@ def test_a_copied_id_is_shown_but_cannot_be_decided():
     diff = feed.update(stores(a=[]))
     assert diff.removed == (copy.id,)
     assert [(each.id, each.state) for each in diff.changed] == [("1", State.PENDING)]
+
+
+def test_of_copies_in_folders_of_two_owners_none_is_decided():
+    feed = Feed()
+    feed.update(stores(b=[row("1", "b", user=7, process=Process.ALIVE)]))
+    diff = feed.update(stores(a=[row("1", user=8)]))
+    assert diff.removed == ("1",)
+    told = {each.store.name: each for each in diff.added}
+    assert {each.state for each in told.values()} == {State.UNREADABLE}
+    assert len({"1", *ids(told.values())}) == 3
+    assert {each.call_id for each in told.values()} == {"1"}
+    assert told["a"].reason == (
+        "A call with the same id, 1, is in /srv/a (of user 8) and in /srv/b (of user 7): one is a"
+        " copy. None of them can be decided or resumed; remove the copy, as its owner or as root."
+    )
+    diff = feed.update(stores(a=[]))
+    assert sorted(diff.removed) == ids(told.values())
+    assert [(each.id, each.call_id, each.state) for each in diff.added] == [
+        ("1", None, State.PENDING)
+    ]
+
+
+def test_of_copies_of_one_owner_the_one_whose_agent_lives_is_decided():
+    feed = Feed()
+    feed.update(stores(a=[row("1")], b=[row("1", "b", process=Process.ALIVE)]))
+    by_store = {each.store.name: each for each in feed.rows()}
+    assert (by_store["b"].id, by_store["b"].state) == ("1", State.PENDING)
+    assert by_store["a"].state is State.UNREADABLE
+    assert (by_store["a"].reason or "").endswith("The one in /srv/b is decided; remove the copy.")
+    feed.update(stores(a=[row("1", process=Process.ALIVE)]))
+    assert {each.state for each in feed.rows()} == {State.UNREADABLE}
+    assert "1" not in ids(feed.rows())
+
+
+def test_a_folder_that_stands_at_two_places_is_no_copy_of_itself(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to("a")
+    feed = Feed()
+    for name in "ba":
+        one = replace(row("1", process=Process.ALIVE), store=tmp_path / name)
+        feed.update([StoreRows(tmp_path / name, (one,))])
+    by_store = {each.store.name: each for each in feed.rows()}
+    assert (by_store["b"].id, by_store["b"].state) == ("1", State.PENDING)
+    assert by_store["a"].state is State.UNREADABLE
+
+
+def test_many_copies_are_counted():
+    feed = Feed()
+    feed.update(stores(**{name: [row("1", name, user=ord(name))] for name in "abcd"}))
+    assert all("It is in 2 more folders too." in str(each.reason) for each in feed.rows())
 
 
 def test_a_call_that_moves_between_stores_keeps_its_row():

@@ -22,7 +22,7 @@ RESUMED_BEFORE = "resumed_before"
 REPEATS = "repeats_finished_call"
 FIRST_TIME = "first_time"
 TWIN = "twin"
-DECISION_CHANGED = "decision_changed"
+REWRITTEN = "rewritten"
 """Of a call that was started on another decision than its file holds by now."""
 RAN_LATE = "ran_late"
 """Of a call that is recorded as not run, and whose tool ended afterwards."""
@@ -35,14 +35,14 @@ ASK_FOR_WORD = worded(
 )
 
 
-RECORDED_ODDLY = frozenset({DECISION_CHANGED, RAN_LATE, STRAY_RECORD})
+RECORDED_ODDLY = frozenset({REWRITTEN, RAN_LATE, STRAY_RECORD})
 """What is told of a call in every state, also when it is over."""
 
 
 def recorded_oddly(records: CallRecords) -> Iterator[str]:
     """Give the warnings that a call's records raise, whatever its state."""
     if records.rewritten is not None:
-        yield DECISION_CHANGED
+        yield REWRITTEN
     if ran_late(records) is not None:
         yield RAN_LATE
     if records.request is not None and records.stray:

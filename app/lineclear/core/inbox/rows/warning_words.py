@@ -12,9 +12,9 @@ from typing import Final
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.rows.cautions import (
-    DECISION_CHANGED,
     RAN_LATE,
     REPEATS,
+    REWRITTEN,
     STRAY_RECORD,
     TWIN,
 )
@@ -58,7 +58,7 @@ def about(row: Row, code: str, me: Person | None = None) -> str | None:
         return twin(row.twin)
     if code == REPEATS and row.repeated is not None:
         return repeats(row.repeated, me, here=row)
-    if code == DECISION_CHANGED and row.rewritten is not None:
+    if code == REWRITTEN and row.rewritten is not None:
         return rewritten(row.rewritten)
     if code == RAN_LATE and row.ran_late is not None:
         return ran_late(row.ran_late)
