@@ -10,6 +10,7 @@ from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.inbox.rows.building import Call, Circumstances, Look, row_of
 from lineclear.core.inbox.rows.observing import observed
 from lineclear.core.ledger import handover
+from lineclear.core.ledger.bound import WRONG_FOLDER
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Revoked
@@ -41,6 +42,8 @@ def gone_call(
     if told == (None, None, None) and not records.damaged:
         # Committed for a decision that never came.
         return None
+    if _is_elsewhere(records):
+        return None
     shown = records.request
     anew = shown is not None and shown.sha256 in asked_anew
     if not anew and _finish_taking_back(store, records):
@@ -54,6 +57,16 @@ def gone_call(
     elif how.state is State.DENIED and anew:
         row = replace(row, reason_code=ASKED_ANEW, reason=_UNTOLD)
     return Call(replace(row, closed=row.closed or how.state in _VOID | _OVER), records)
+
+
+def _is_elsewhere(records: CallRecords) -> bool:
+    """Tell whether all that is said of a call was said in another folder, of which this is a copy.
+
+    The call is that folder's. What of it was copied is another call, which asks anew.
+    """
+    if records.decision is not None or records.start is not None or records.outcome is not None:
+        return False
+    return all(code == WRONG_FOLDER for _, code, _ in records.damaged)
 
 
 def _finish_taking_back(store: Store, records: CallRecords) -> bool:
