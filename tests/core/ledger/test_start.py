@@ -87,6 +87,7 @@ def test_a_denial_gives_its_reason(store, desk):
         ({"boottime_ns": 0}, "lapsed"),
         ({"valid_for_s": 0}, "lapsed"),
         ({"valid_for_s": -1}, "damaged"),
+        ({"verdict": "expired"}, "not_expired"),
     ],
 )
 def test_what_does_not_fit_has_its_own_reason(store, desk, changes, code):
@@ -213,6 +214,18 @@ def test_a_clock_behind_the_request_itself_lets_nothing_run(store, desk):
     little = clock.Now(now.wall - timedelta(seconds=60), now.boot_id, now.boottime_ns)
     assert out_of_time(decision, shown, little) is None
     assert misfit(decision, shown) is None
+
+
+def test_no_request_expires_before_the_time_that_it_names(store, desk):
+    at = datetime.now(UTC) + timedelta(seconds=60)
+    shown = asked(store, refund(expires_at=at))
+    say(desk, shown, "approve")
+    change(decision_file(store, shown), verdict="expired")
+    assert unfit(store, shown) == "not_expired"
+    change(decision_file(store, shown), at=format_instant(at - timedelta(microseconds=1)))
+    assert unfit(store, shown) == "not_expired"
+    change(decision_file(store, shown), at=format_instant(at))
+    assert verified(store, shown).decision.verdict == "expired"
 
 
 def test_a_request_whose_time_is_over_expires_when_the_agent_looks(store):

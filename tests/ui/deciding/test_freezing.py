@@ -50,6 +50,14 @@ def test_a_file_that_was_torn_holds_no_other_call():
     assert successor(before, Diff(added=(elsewhere,), removed=(before.id,))) is None
 
 
+def test_a_call_that_somebody_copied_meanwhile_says_so():
+    before = a_row(1)
+    both = a_row(2, store=before.store, state=State.UNREADABLE, call_id=before.id)
+    assert successor(before, Diff(added=(both,), removed=(before.id,))) == both
+    frozen = freeze(before, None, NOW, ME, successor=both)
+    assert frozen.standing == "Another folder holds a call with the same id now."
+
+
 def test_a_removed_file_offers_nothing_and_no_longer_waits():
     before = a_row(1)
     assert successor(before, Diff(added=(a_row(2),), changed=(before,))) is None
