@@ -169,7 +169,7 @@ class MainWindow(QMainWindow):
                 Strip(f"{DEMO} {self.go.hint()}", "demo", ("endDemo", _("End the demo"), self.quit))
             )
         kept = self._state
-        self._leaving = Leaving(self.flow, self.together, self.status.say)
+        self._leaving = Leaving(self.flow, self.together)
         loss = self._leaving.told
         self.closing = Closing(
             told_tray=kept.told_tray, told_end=kept.told_end, loss=loss, parent=self
@@ -224,7 +224,7 @@ class MainWindow(QMainWindow):
             lambda origin: self.go.settled(origin, self._bridge.settings.after_decision)
         )
         self.flow.view.show_id.connect(self.go.to)
-        self.together.told.connect(self._leaving.say)
+        self.together.told.connect(self.flow.hint)
         self.together.offering.compared.connect(self.flow.selection_changed)
         self.together.read_alone.connect(self._read_alone)
         self._bridge.arrived.connect(self._arrived)

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QPushButton
 
+from lineclear.core.inbox.watching.feed import Diff
 from lineclear.ui.deciding.arming import Act
 from tests.ui.sample import ask_for
 from tests.ui.test_window import click, decision_of, press, ready, says, select
@@ -76,6 +77,27 @@ async def test_a_call_that_changes_meanwhile_takes_the_held_word_away(inbox, sou
     assert not inbox.flow.holding.holds(shown.aid)
 
 
+@pytest.mark.parametrize("in_view", [True, False])
+async def test_a_held_word_goes_with_its_call_where_that_is_not_shown_any_more(
+    inbox, source, until, hold, in_view
+):
+    shown = ask_for(source).shown
+    hold(60)
+    await approve(inbox, until, shown.aid)
+    if not in_view:
+        inbox.flow.view.show("")
+    await until(lambda: inbox.flow.holding.holds(shown.aid), "the hold")
+    inbox._bridge.arrived.emit(Diff(removed=(shown.aid,)))
+    assert not inbox.flow.holding.holds(shown.aid)
+    if in_view:
+        assert says(inbox, "sentence") == "Your word was not written."
+    else:
+        assert says(inbox, "totals") == (
+            "Your word on send_refund of refund-bot was not written: it is not shown any more."
+        )
+    assert decision_of(shown) is None
+
+
 async def test_the_button_takes_the_word_back_that_is_in_view(inbox, source, until, hold):
     shown = ask_for(source).shown
     hold(5)
@@ -131,7 +153,7 @@ async def test_what_the_run_goes_on_to_ask_is_denied_until_it_is_revoked(inbox, 
     decision = await until(lambda: decision_of(second), "the second denial")
     assert (decision.verdict, decision.reason) == ("deny", "stop refunding")
     assert decision.shown["origin"] == "standing"
-    assert "(1 call so far)" in inbox.status.standing.text()
+    await until(lambda: "(1 call so far)" in inbox.status.standing.text(), "it counted")
     (entry,) = inbox.open_words.standing_menu().actions()
     assert entry.text().startswith("Stop this: What this run of refund-bot asks is denied until ")
     entry.trigger()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QPushButton
 from lineclear.core import places
 from lineclear.core.inbox.deciding.kept_denials import FOLDER
 from lineclear.core.inbox.deciding.standing_denials import Stand, StandingDenial
+from lineclear.ui.deciding.verdicts import Lasting
 from lineclear.ui.frame.open_words import OpenWords
 from tests.ui.sample import ask_for
 from tests.ui.test_window import decision_of
@@ -93,7 +94,7 @@ async def test_it_goes_on_is_said_and_is_taken_back(denied, inbox, source, until
     second = ask_for(source, arguments={"customer": "C-9", "amount": 1}).shown
     later = await until(lambda: decision_of(second), "the denial of what came after")
     assert later.reason == "wrong customer"
-    assert "(1 call so far)" in inbox.status.standing.text()
+    await until(lambda: "(1 call so far)" in inbox.status.standing.text(), "it counted")
     assert strip.label.text() == said
     (entry,) = inbox.open_words.standing_menu().actions()
     entry.trigger()
@@ -111,7 +112,7 @@ async def test_what_is_said_of_before_ends_with_it_though_a_later_word_stands(
     strip = inbox.open_words.strip
     other = ask_for(source, agent="other-bot").shown
     row = await until(lambda: inbox.model.row(other.aid), "the other run's call")
-    inbox.flow.standing.add(row, "not now", [])
+    inbox.flow.standing.add(row, Lasting("not now", datetime.now(UTC), frozenset()))
     assert "refund-bot" in strip.label.text()
     assert "more" not in strip.label.text()
     entry, _later = inbox.open_words.standing_menu().actions()

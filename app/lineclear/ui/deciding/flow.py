@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -24,13 +24,13 @@ from lineclear.ui.deciding.hands import Hands
 from lineclear.ui.deciding.holding import Holding
 from lineclear.ui.deciding.in_view import InView
 from lineclear.ui.deciding.offers import Offer
+from lineclear.ui.deciding.overtaking import Overtaking
 from lineclear.ui.deciding.several import Several
 from lineclear.ui.deciding.spoken import Spoken
 from lineclear.ui.deciding.standing_word import StandingWord
 from lineclear.ui.deciding.undertaking import RESUMING, Undertaking
 from lineclear.ui.deciding.verdicts import ACTS, GIVEN, Done, Verdicts, misfit_of, parsed_command
 from lineclear.ui.queue.queue_model import QueueModel
-from lineclear.ui.queue.sections import Section
 from lineclear.ui.reading import editors
 from lineclear.ui.reading.banners import AT_MOST, Notice, state_notices
 from lineclear.ui.reading.pane import ReadingPane
@@ -47,9 +47,11 @@ class DecisionFlow(QObject):
 
     Signals:
         settled(Origin): a decision was recorded; the focus goes back to the table.
+        unplaced(str): something is to be said while no call is in view.
     """
 
     settled = Signal(object)
+    unplaced = Signal(str)
 
     def __init__(
         self,
@@ -82,8 +84,7 @@ class DecisionFlow(QObject):
             lambda: bridge.settings.hold_s, lambda: not self._busy, clock=clock, parent=self
         )
         self.holding.changed.connect(self._refresh)
-        self.standing = StandingWord(bridge, tasks, parent=self)
-        self.standing.failed.connect(lambda told: self.hint(told, "stop"))
+        self.standing = StandingWord(bridge, tasks, rows_in=model.rows_in, parent=self)
         self._spoken = Spoken(clock)
         self._verdicts = Verdicts(bridge)
         self.asking = Asking(pane, self)
@@ -106,7 +107,8 @@ class DecisionFlow(QObject):
         self.view.froze.connect(self._froze)
         self._all_warnings, self._armed_for = False, ""
         self._stop, self._beginnings = False, 0
-        bridge.arrived.connect(lambda diff: self._overtake((*diff.changed, *diff.added)))
+        self._overtaking = Overtaking(self.holding, lambda: self.view.id, self.hint)
+        bridge.arrived.connect(self._overtaking.take)
         self._undertaking.begun.connect(self._refresh)
         self._undertaking.succeeded.connect(self._finished)
         self._undertaking.started.connect(lambda row: self.hint(offers.started(row), "ok", row))
@@ -163,14 +165,10 @@ class DecisionFlow(QObject):
         self._armed_for = self._subject()
         self.arming.show(self._armed_for or None, stop=self._stop)
 
-    def _overtake(self, rows: Iterable[Row]) -> None:
-        for row in self.holding.overtaken(rows):
-            self.hint(offers.overtaken(row, apart=row.id != self.view.id), "stop", row)
-
     def _moved(self) -> None:
         old_offer = self._offer
         if self.view.row is not None:
-            self._overtake([self.view.row])
+            self._overtaking.look([self.view.row])
         if self._refresh() or self._offer != old_offer:
             self._rearm()
             self._refresh()
@@ -281,6 +279,9 @@ class DecisionFlow(QObject):
 
     def hint(self, text: str, tone: str = "care", row: Row | None = None) -> None:
         """Say something for a moment in the place of the sentence; ROW: of what call it is."""
+        if self.view.row is None:
+            self.unplaced.emit(text)
+            return
         self._spoken.hint(text, tone, apart=row is not None and row.id != self.view.id)
         self._show_readiness()
         announce(self._pane, text)
@@ -402,7 +403,8 @@ class DecisionFlow(QObject):
             self._decide(verdict, origin)
 
     def _decide(self, verdict: Verdict, origin: Origin, *, lasting: bool = False) -> None:
-        sight = self.sight.now()
+        sight, row = self.sight.now(), self.view.row
+        waiting = self.standing.waiting_of(row) if lasting and row else None
         resume = self._offer.resumes and verdict.verdict in ("approve", "modify")
         self._hold(
             ACTS[verdict.verdict],
@@ -415,7 +417,7 @@ class DecisionFlow(QObject):
                 origin,
                 sight=sight,
                 resume=resume,
-                lasting=lasting,
+                lasting=waiting,
             ),
             approves=verdict.verdict != "deny",
         )
@@ -465,18 +467,14 @@ class DecisionFlow(QObject):
         else:
             self.hint(offers.failed_apart(row, notice.text, resume=name == RESUMING), "stop", row)
 
-    def _waiting_of(self, row: Row) -> list[str]:
-        waiting = self._model.rows_in(Section.WAITING)
-        return [one.id for one in waiting if one.run_key == row.run_key]
-
     def _finished(self, row: Row, done: Done) -> None:
         # After a hold the focus is the operator's: it was given back when the word was.
         held = row.id in self._was_held
         self._was_held.discard(row.id)
         if done.decided:
             self._decided_here.add(row.id)
-            if done.lasting:
-                self.standing.add(row, done.lasting, self._waiting_of(row))
+            if done.lasting is not None:
+                self.standing.add(row, done.lasting)
         self.asking.forget(row.id)
         if done.resume:
             # What was said is done for this call, whichever is in view by now.

@@ -84,6 +84,13 @@ class Holding(QObject):
         self.changed.emit()
         return True
 
+    def left(self, removed: Iterable[str]) -> list[Row]:
+        """Drop the acts on rows that are REMOVED; give those rows as they were."""
+        rows = [self._held[row_id].row for row_id in removed if row_id in self._held]
+        for row in rows:
+            self.take_back(row.id)
+        return rows
+
     def overtaken(self, rows: Iterable[Row]) -> list[Row]:
         """Drop what would approve a call that raises a red warning since; give those calls."""
         if not self._held:

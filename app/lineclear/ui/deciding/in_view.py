@@ -74,7 +74,6 @@ class InView(QObject):
         self._tasks = tasks
         self._ours = ours
         self._typed = typed
-        self._me: Person | None = None
         self.id = ""
         self.row: Row | None = None
         self.prepared: Prepared | None = None
@@ -99,10 +98,8 @@ class InView(QObject):
 
     @property
     def me(self) -> Person:
-        """The operator of this window."""
-        if self._me is None:
-            self._me = self._bridge.me()
-        return self._me
+        """The operator of this window, by the name that they go by now."""
+        return self._bridge.me()
 
     @property
     def away(self) -> str:

@@ -476,6 +476,15 @@ def unwritten(notice: Notice | None) -> str:
     return text if notice is None else f"{text} {notice.text}"
 
 
+def left(row: Row, *, apart: bool) -> str:
+    """What is said of a held word whose call is not listed any more; APART: of another call."""
+    if not apart:
+        return unwritten(None)
+    return _("Your word on {tool} of {agent} was not written: it is not shown any more.").format(
+        tool=words.name(row.tool, _("The call")), agent=words.name(row.agent)
+    )
+
+
 def overtaken(row: Row, *, apart: bool) -> str:
     """What is said of a held approval that a warning came before; APART: of another call."""
     if not apart:

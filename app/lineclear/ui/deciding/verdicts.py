@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from lineclear.core.checkpoints.model import MISSING, Json
@@ -42,6 +43,17 @@ ACTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting:
+    """A denial that is also for what the call's run goes on to ask."""
+
+    reason: str
+    given: datetime
+    """When the denial of the call itself was written: from then on."""
+    waiting: frozenset[str]
+    """What the calls of the run are known by that the window knew when the operator said it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """An act that succeeded."""
 
@@ -56,8 +68,8 @@ class Done:
     """Ends once what was launched has started the agent; raises LineclearError where it has not."""
     word: Word | None = None
     """Tells for what that waits meanwhile."""
-    lasting: str = ""
-    """The reason with which what the call's run goes on to ask is denied too, "" for nothing."""
+    lasting: Lasting | None = None
+    """What the call's run goes on to ask is denied too."""
 
 
 class Verdicts:
@@ -75,25 +87,27 @@ class Verdicts:
         *,
         sight: Sight,
         resume: bool = False,
-        lasting: bool = False,
+        lasting: frozenset[str] | None = None,
     ) -> Done:
         """Give VERDICT on the bytes in DETAIL, as ROW was seen; durable on return.
 
-        RESUME and LASTING are for what is done once it stands.
+        RESUME and LASTING (`Lasting.waiting`) are for what is done once it stands.
         """
         approves = verdict.verdict != "deny"
         despite = frozenset(stop_codes(row)) if approves else frozenset[str]()
         for typed in (verdict.arguments, verdict.result):
             if typed is not MISSING:
                 despite |= changed_arguments.stop_codes(typed)
-        await self._bridge.decide(
+        decision = await self._bridge.decide(
             dataclasses.replace(detail, row=row),
             dataclasses.replace(verdict, shown=sight.shown()),
             origin,
             despite,
         )
-        reason = verdict.reason or "" if lasting else ""
-        return Done(_("Recorded."), origin, decided=True, resume=resume, lasting=reason)
+        word = None
+        if lasting is not None and verdict.reason:
+            word = Lasting(verdict.reason, decision.at, lasting)
+        return Done(_("Recorded."), origin, decided=True, resume=resume, lasting=word)
 
     async def take_back(self, detail: Detail) -> Done:
         """Take an approval back that nobody picked up."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QObject, Signal
 
 from lineclear.language import _, counted
@@ -20,20 +18,14 @@ class Leaving(QObject):
 
     changed = Signal()
 
-    def __init__(self, flow: DecisionFlow, together: Together, say: Callable[[str], None]) -> None:
-        """SAY is for where no call is in view, above whose buttons it would be said."""
+    def __init__(self, flow: DecisionFlow, together: Together) -> None:
         super().__init__(flow)
         self._flow = flow
         self._together = together
-        self._say = say
         self._told: frozenset[object] = frozenset()
         self._unwritten = 0
         for words in (flow.holding.changed, flow.standing.changed, together.words_changed):
             words.connect(self.changed)
-
-    def say(self, told: str) -> None:
-        """Say something for a moment: above the call's buttons, else where the totals stand."""
-        (self._say if self._flow.view.row is None else self._flow.hint)(told)
 
     def told(self) -> str:
         """What would be lost now, "" for nothing; from now on that counts as said."""
@@ -42,8 +34,8 @@ class Leaving(QObject):
     def _look(self) -> list[str]:
         """Say what is not written yet, then what rests; from now on that counts as said."""
         unwritten = self._flow.holding.open_words() | self._together.open_words()
-        standing = frozenset(word for word, _told in self._flow.standing.listed())
-        self._told = unwritten | standing
+        standing, unkept = self._flow.standing.resting(), self._flow.standing.unkept()
+        self._told = unwritten | standing | frozenset(unkept)
         self._unwritten = len(unwritten)
         parts = []
         if unwritten:
@@ -64,7 +56,7 @@ class Leaving(QObject):
                     len(standing),
                 )
             )
-        return parts
+        return [*parts, *unkept]
 
     def stays(self) -> bool:
         """Say what has to be said before the program ends; False when all of it was said."""
@@ -78,5 +70,5 @@ class Leaving(QObject):
             parts.insert(1, again)
         else:
             parts.append(_("Quit again to close the window."))
-        self.say(" ".join(parts))
+        self._flow.hint(" ".join(parts))
         return True

@@ -19,17 +19,22 @@ class OpenWords(QObject):
         self._status = status
         status.take_back.connect(flow.take_back_held)
         status.words_wanted.connect(self.list_standing)
+        flow.unplaced.connect(status.say)
+        flow.standing.told_once.connect(flow.hint)
         flow.holding.changed.connect(self._show)
         flow.standing.changed.connect(self._show)
         self._from_before = flow.standing.active()
         self._said = flow.standing.said
+        self._read = ""
+        """The trouble that the operator has read."""
+        self._told = self._begins()
         self.strip = Strip(
-            self._begins(),
+            self._told,
             "standingWords",
-            ("standingWordsList", _("List\u2026"), self.list_standing),
+            ("standingWordsList", _("List\u2026"), self._list_below),
             ("standingWordsOk", _("OK"), self._seen),
         )
-        """What goes on from a window that was open before, at the start."""
+        """What goes on from a window that was open before, and what goes wrong with such words."""
         self.strip.button("standingWordsList").setVisible(bool(self._from_before))
         self.strip.setVisible(bool(self.strip.label.text()))
         self._show()
@@ -37,27 +42,39 @@ class OpenWords(QObject):
     def _begins(self) -> str:
         told = self._flow.standing.told_of(self._from_before)
         goes_on = _("Your denial from before goes on. {told}.").format(told=told) if told else ""
-        return " ".join(filter(None, (goes_on, self._said)))
+        trouble = self._flow.standing.trouble()
+        return " ".join(
+            filter(None, (goes_on, self._said, "" if trouble == self._read else trouble))
+        )
 
     def _seen(self) -> None:
-        self._from_before, self._said = (), ""
+        self._from_before, self._said, self._told = (), "", ""
+        self._read = self._flow.standing.trouble()
         self.strip.hide()
 
     def _show(self) -> None:
         self._status.show_words(self._flow.holding.told(), self._flow.standing.told())
         active = self._flow.standing.active()
-        still = tuple(one for one in self._from_before if one in active)
-        if still != self._from_before:
-            # It tells of no word that is over.
-            self._from_before = still
-            self.strip.button("standingWordsList").setVisible(bool(still))
-            self.strip.tell(self._begins())
+        # It tells of no word that is over.
+        self._from_before = tuple(one for one in self._from_before if one in active)
+        told = self._begins()
+        if told != self._told:
+            self._told = told
+            self.strip.button("standingWordsList").setVisible(bool(active))
+            self.strip.tell(told)
 
     def list_standing(self) -> None:
         """List the standing denials above the status line."""
         menu = self.standing_menu()
         above = QPoint(0, -menu.sizeHint().height())
         menu.popup(self._status.standing.mapToGlobal(above))
+
+    def _list_below(self) -> None:
+        """List them where the strip tells of them."""
+        button, menu = self.strip.button("standingWordsList"), self.standing_menu()
+        # Its right edges meet: the list is longer than what is right of the button.
+        beside = button.width() - menu.sizeHint().width()
+        menu.popup(button.mapToGlobal(QPoint(beside, button.height())))
 
     def standing_menu(self) -> QMenu:
         """Make the list of standing denials; choosing one takes it back."""

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from lineclear.core.errors import LineclearError
 from lineclear.core.inbox.deciding.kept_denials import KeptDenials
 from lineclear.core.inbox.deciding.standing_denials import (
     LASTS,
@@ -75,14 +74,14 @@ def left(folder, dead):
     """Leave words as a window that was killed left them; give the one file."""
 
     def leave(word=None, stand=STAND):
-        KeptDenials(ME, folder, dead).keep({word or a_word(): stand}, at())
+        KeptDenials(lambda: ME, folder, dead).keep({word or a_word(): stand}, at())
         return max(folder.iterdir(), key=lambda path: path.stat().st_mtime_ns)
 
     return leave
 
 
 def taken_up(folder, *, me=ME, sources=SOURCES, now=None, window=None):
-    return KeptDenials(me, folder, window).take_up(sources, now or at(1))
+    return KeptDenials(lambda: me, folder, window).take_up(sources, now or at(1))
 
 
 def test_it_goes_on_with_what_it_knew_and_is_this_users_alone(folder, left):
@@ -103,6 +102,7 @@ def test_what_waited_when_it_was_given_still_waits_and_the_rest_is_met(folder, l
     new, other_run = later(2, **own), later(3, pid=4121, start_ticks=100)
     met = standing.meeting([later(1, **own), new, other_run], NOON + timedelta(minutes=1))
     assert [(row.id, word.reason) for row, word in met] == [(new.id, "wrong customer")]
+    standing.denied(new.id, a_word())
     assert standing.met(a_word()) == 3
     assert standing.meeting([later(4, **own)], NOON + LASTS) == []
 
@@ -132,7 +132,6 @@ def test_over_a_boot_it_goes_on_only_where_no_process_was_known(folder, left):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"me": ME.model_copy(update={"name": "bob"})},
         {"me": ME.model_copy(update={"uid": ME.uid + 1})},
         {"sources": [Path("/srv/others")]},
     ],
@@ -144,7 +143,7 @@ def test_it_is_left_where_it_is_for_whom_it_is(folder, left, changes):
 
 
 def test_a_window_that_lives_keeps_its_words_and_one_alone_takes_them_up(folder, left):
-    KeptDenials(ME, folder, current_owner()).keep(
+    KeptDenials(lambda: ME, folder, current_owner()).keep(
         {a_word(run="run-8"): Stand(frozenset(), 0)}, at()
     )
     left()
@@ -193,7 +192,7 @@ def test_a_folder_that_stays_locked_is_not_waited_for_long(folder, left):
 
 def test_what_is_taken_back_or_over_leaves_no_file(folder, left):
     left()
-    kept = KeptDenials(ME, folder)
+    kept = KeptDenials(lambda: ME, folder)
     words = dict(kept.take_up(SOURCES, at(1)).words)
     kept.keep(words, at(1))
     (path,) = folder.iterdir()
@@ -292,9 +291,53 @@ def test_nothing_was_ever_kept(folder):
 def test_a_word_that_cannot_be_kept_says_so(folder):
     folder.parent.mkdir()
     folder.write_text("in its place")
-    with pytest.raises(LineclearError) as failure:
-        KeptDenials(ME, folder).keep({a_word(): Stand(frozenset(), 0)}, at())
-    assert "folder" in failure.value.sentence
+    kept = KeptDenials(lambda: ME, folder)
+    word = {a_word(): Stand(frozenset(), 0)}
+    (said,) = kept.keep(word, at())
+    assert said.startswith("Your denial ends with this window, for it is not kept: ")
+    assert "folder" in said
+    assert not kept.has(a_word())
+    folder.unlink()
+    assert kept.keep(word, at()) == ()
+    assert list(taken_up(folder).words) == []
+    assert kept.has(a_word())
+
+
+def test_one_that_was_taken_back_is_removed_as_soon_as_that_can_be_done(folder, left, tmp_path):
+    left()
+    kept = KeptDenials(lambda: ME, folder)
+    assert list(kept.take_up(SOURCES, at(1)).words) == [a_word()]
+    folder.rename(tmp_path / "aside")
+    folder.write_text("in its place")
+    (said,) = kept.keep({}, at(1))
+    assert said.startswith("The denial that you took back may go on in the next window, ")
+    # What is over by its time cannot come back.
+    assert kept.keep({}, at(20)) == ()
+    folder.unlink()
+    (tmp_path / "aside").rename(folder)
+    assert kept.keep({}, at(1)) == ()
+    assert list(folder.iterdir()) == []
+
+
+def test_it_goes_on_under_another_name_of_the_same_user(folder, left):
+    left()
+    renamed = ME.model_copy(update={"name": "Ada B", "host": "there"})
+    assert list(taken_up(folder, me=renamed).words) == [a_word()]
+
+
+def test_it_does_not_go_on_for_another_process_in_the_place_of_its_own(folder, left):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as agent:
+        owner = owner_of(agent.pid)
+        word = a_word(pid=owner.pid, start_ticks=owner.start_ticks, here=True)
+        left(word)
+        found = taken_up(folder, window=None)
+        assert list(found.words) == [word]
+        assert not word.ended
+        agent.kill()
+        agent.wait()
+    assert word.ended
+    left(word)
+    assert taken_up(folder).words == {}
 
 
 def test_a_word_holds_no_longer_when_the_clock_is_put_back():

@@ -1,13 +1,17 @@
 """Denying what a run goes on to ask: whom it meets, for how long, and that it can be revoked."""
 
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from lineclear.core.inbox.deciding.standing_denials import StandingDenials
+from lineclear.core.checkpoints.likeness import Likeness
+from lineclear.core.inbox.deciding.standing_denials import StandingDenials, known_by
 from lineclear.core.inbox.rows.row import Row
+from lineclear.core.ledger.liveness import Process, owner_of
 from lineclear.core.ledger.state import State
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -20,11 +24,14 @@ ASKED = Row(
     agent="refund-bot",
     run="run-7",
     tool="send_refund",
+    asked_at=NOON - timedelta(minutes=1),
 )
 
 
 def later(number: int, **changes) -> Row:
-    return replace(ASKED, id=f"{number:064x}", **changes)
+    return replace(
+        ASKED, **{"id": f"{number:064x}", "asked_at": NOON + timedelta(seconds=1), **changes}
+    )
 
 
 @pytest.fixture
@@ -37,13 +44,80 @@ def test_it_meets_what_the_run_asks_afterwards_once(standing):
     first = later(1)
     assert standing.meeting([ASKED, first], NOON) == [(first, word)]
     assert standing.meeting([first], NOON) == []
-    assert (word.reason, standing.met(word)) == ("wrong customer", 1)
+    assert (word.reason, standing.met(word)) == ("wrong customer", 0)
+    standing.denied(first.id, word)
+    assert standing.meeting([first], NOON) == []
+    assert standing.met(word) == 1
+
+
+def test_a_call_that_could_not_be_denied_is_met_again_and_not_counted(standing):
+    word = standing.add(ASKED, "no", NOON)
+    first = later(1)
+    assert standing.meeting([first], NOON) == [(first, word)]
+    standing.missed(first.id, word)
+    assert standing.met(word) == 0
+    assert standing.meeting([first], NOON) == [(first, word)]
 
 
 def test_what_waited_already_stays_for_a_person(standing):
     waiting = later(1)
-    standing.add(ASKED, "no", NOON, [waiting.id])
+    standing.add(ASKED, "no", NOON, known_by(waiting))
     assert standing.meeting([waiting], NOON) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"asked_at": NOON - timedelta(seconds=1)},
+        {"asked_at": NOON},
+        {"asked_at": None, "file_time": NOON - timedelta(seconds=1)},
+        {"asked_at": None, "file_time": None},
+    ],
+)
+def test_what_was_asked_before_stays_for_a_person_though_nothing_had_shown_it(standing, changes):
+    standing.add(ASKED, "no", NOON)
+    assert standing.meeting([later(1, **changes)], NOON) == []
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"likeness": Likeness("c" * 32, named=True)}, {"same": "d" * 64}],
+)
+def test_what_waited_stays_for_a_person_though_its_file_is_written_anew(standing, known):
+    waiting = later(1, asked_at=None, file_time=NOON - timedelta(minutes=1), **known)
+    standing.add(ASKED, "no", NOON, known_by(waiting))
+    anew = replace(waiting, id="e" * 64, file_time=NOON + timedelta(seconds=1))
+    assert standing.meeting([anew], NOON) == []
+
+
+def test_a_word_is_over_when_its_process_is(standing):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as agent:
+        owner = owner_of(agent.pid)
+        known = {"pid": owner.pid, "start_ticks": owner.start_ticks, "process": Process.ALIVE}
+        word = standing.add(replace(ASKED, **known), "no", NOON)
+        assert standing.outlived() == []
+        agent.kill()
+        agent.wait()
+        assert standing.outlived() == [word]
+    assert standing.active(NOON) == ()
+
+
+@pytest.mark.parametrize(
+    "changes, over",
+    [
+        ({"process": Process.ELSEWHERE}, False),
+        ({"process": Process.DEAD}, True),
+        ({"process": Process.ELSEWHERE, "pid": 4122}, True),
+        ({"process": Process.ELSEWHERE, "pid": 4122, "run": "run-8"}, False),
+        ({"process": Process.ALIVE, "start_ticks": 9}, True),
+        ({"process": Process.ALIVE, "start_ticks": 9, "state": State.DENIED}, False),
+        ({"process": Process.UNKNOWN, "pid": None}, False),
+    ],
+)
+def test_of_a_process_elsewhere_its_calls_tell_that_it_ended(standing, changes, over):
+    known = {"pid": 4121, "start_ticks": 8, "process": Process.ELSEWHERE}
+    word = standing.add(replace(ASKED, **known), "no", NOON)
+    assert standing.outlived([later(1, **{**known, **changes})]) == ([word] if over else [])
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, Self
 
@@ -43,7 +44,7 @@ from lineclear.core.ledger.records import (
     new_nonce,
 )
 from lineclear.core.places import path_text
-from lineclear.core.sentences import joined, with_values, worded, worded_count
+from lineclear.core.sentences import joined, with_values, within, worded, worded_count
 
 log = logging.getLogger(__name__)
 FOLDER: Final = "standing"
@@ -77,8 +78,10 @@ class KeptDenial(Record):
     reason: str
     pid: int | None
     start_ticks: int
+    here: bool = False
+    """That window could look at the process by its pid."""
     before: JsonArray[str]
-    """Calls that waited when it was given: they stay for a person."""
+    """What calls are known by that waited when it was given: they stay for a person."""
     met: int = Field(ge=0)
 
     @model_validator(mode="after")
@@ -87,8 +90,8 @@ class KeptDenial(Record):
             raise ValueError("it lasts longer than any")
         return self
 
-    def word(self) -> StandingDenial:
-        """Give the word itself."""
+    def word(self, window: Owner) -> StandingDenial:
+        """Give the word itself, as WINDOW carries it out."""
         return StandingDenial(
             Path(self.source),
             Path(self.folder),
@@ -98,6 +101,8 @@ class KeptDenial(Record):
             self.until,
             self.pid,
             self.start_ticks,
+            # Within another pid namespace the same pid is another process.
+            here=self.here and self.window.pid_ns == window.pid_ns,
         )
 
     def over(self, now: Now) -> bool:
@@ -124,10 +129,16 @@ class TakenUp:
 class KeptDenials:
     """The files of one window's words; its calls may come from several threads.
 
-    FOLDER holds them (default: `standing` in the folder of lasting state); ME gave them.
+    FOLDER holds them (default: `standing` in the folder of lasting state); ME gives who gives
+    them, whose name may be another by the next word.
     """
 
-    def __init__(self, me: Person, folder: Path | None = None, window: Owner | None = None) -> None:
+    def __init__(
+        self,
+        me: Callable[[], Person],
+        folder: Path | None = None,
+        window: Owner | None = None,
+    ) -> None:
         """WINDOW is the process that carries them out (default: this one)."""
         self._me = me
         self._path = places.state() / FOLDER if folder is None else folder
@@ -154,11 +165,12 @@ class KeptDenials:
                     except Unreadable as why:
                         broken += self._not_understood(name, why)
                         continue
-                    if kept.over(now):
+                    word = kept.word(self._window)
+                    if kept.over(now) or word.ended:
                         self._remove(fd, name)
                     elif self._may_take(kept, sources):
-                        self._claim(fd, kept)
-                        found[kept.word()] = Stand(frozenset(kept.before), kept.met)
+                        self._claim(fd, kept, word)
+                        found[word] = Stand(frozenset(kept.before), kept.met)
         except Unreadable as why:
             if why.code != "absent":
                 said.append(_not_looked_at(self._path, why.sentence))
@@ -169,7 +181,8 @@ class KeptDenials:
 
     def _may_take(self, kept: KeptDenial, sources: Collection[Path]) -> bool:
         return (
-            kept.by == self._me
+            # The name is what they call themself, and the host's may change as well.
+            kept.by.uid == self._me().uid
             and Path(kept.source) in sources
             and process_of(kept.window) is Process.DEAD
         )
@@ -191,11 +204,11 @@ class KeptDenials:
         finally:
             lock.close()
 
-    def _claim(self, fd: int, kept: KeptDenial) -> None:
+    def _claim(self, fd: int, kept: KeptDenial, word: StandingDenial) -> None:
         """Write into a file that this window carries it out."""
-        mine = kept.model_copy(update={"window": self._window})
+        mine = kept.model_copy(update={"window": self._window, "here": word.here})
         commit.replace(fd, f"{kept.nonce}.json", mine.encode())
-        self._files[kept.word()] = mine
+        self._files[word] = mine
 
     def _read(self, fd: int, name: str) -> KeptDenial:
         owners = frozenset({system.user_id()})
@@ -222,32 +235,60 @@ class KeptDenials:
 
     # --- Afterwards -----------------------------------------------------------------------------
 
-    def keep(self, words: Mapping[StandingDenial, Stand], now: Now) -> None:
+    def keep(self, words: Mapping[StandingDenial, Stand], now: Now) -> tuple[str, ...]:
         """Make the files those of WORDS: write what is new or another, remove what is over.
 
-        Raises LineclearError (`denials_unwritable`), NotConfirmed; all else is done before.
+        Gives sentences on what could not be done, at most one for each way; the next call tries
+        that again. Never raises: all else is done.
         """
         with self._order:
             gone = self._files.keys() - words.keys()
             if not (gone or words):
-                return
+                return ()
             try:
                 folders.make_folders(self._path)
                 with self._open() as fd:
-                    for word in gone:
-                        self._remove(fd, f"{self._files.pop(word).nonce}.json")
-                    for word, stand in words.items():
-                        self._write(fd, word, stand, now)
-            except (OSError, ValueError) as why:
-                told = oserrors.reason(why) if isinstance(why, OSError) else str(why)
-                raise LineclearError(
-                    worded(
-                        "Your denial ends with this window, for it is not kept: {path}: {why}.",
-                        path=visible_line(path_text(self._path)),
-                        why=with_values(told, lambda text: visible_line(text, 200)),
-                    ),
-                    code="denials_unwritable",
-                ) from why
+                    tries = (
+                        *(partial(self._forget, fd, word) for word in gone),
+                        *(partial(self._write, fd, *each, now) for each in words.items()),
+                    )
+                    whys = [told for each in tries if (told := _tried(each))]
+            except (OSError, ValueError, LineclearError) as why:
+                whys = [_reason(why)]
+            return self._undone(words, now, whys)
+
+    def has(self, word: StandingDenial) -> bool:
+        """Whether a word has its file."""
+        return word in self._files
+
+    def _undone(
+        self, words: Mapping[StandingDenial, Stand], now: Now, whys: list[str]
+    ) -> tuple[str, ...]:
+        """Say what the files do not say yet; what is over by now cannot come back."""
+        if not whys:
+            return ()
+        known = {"path": visible_line(path_text(self._path)), "why": whys[0]}
+        said = []
+        if any(now.wall < word.until for word in self._files.keys() - words.keys()):
+            said.append(
+                worded(
+                    "The denial that you took back may go on in the next window, for its file "
+                    "could not be removed: {path}: {why}.",
+                    **known,
+                )
+            )
+        if any(word not in self._files for word in words):
+            said.append(
+                worded(
+                    "Your denial ends with this window, for it is not kept: {path}: {why}.",
+                    **known,
+                )
+            )
+        return tuple(said)
+
+    def _forget(self, fd: int, word: StandingDenial) -> None:
+        self._remove(fd, f"{self._files[word].nonce}.json")
+        del self._files[word]
 
     def _write(self, fd: int, word: StandingDenial, stand: Stand, now: Now) -> None:
         written = self._files.get(word)
@@ -255,8 +296,8 @@ class KeptDenials:
             v=1,
             nonce=new_nonce() if written is None else written.nonce,
             window=self._window,
-            by=self._me,
-            given_at=word.until - LASTS,
+            by=self._me(),
+            given_at=word.given,
             until=word.until,
             boot_id=now.boot_id if written is None else written.boot_id,
             boottime_ns=now.boottime_ns if written is None else written.boottime_ns,
@@ -267,6 +308,7 @@ class KeptDenials:
             reason=word.reason,
             pid=word.pid,
             start_ticks=word.start_ticks,
+            here=word.here,
             before=tuple(sorted(stand.before)),
             met=stand.met,
         )
@@ -299,6 +341,22 @@ class KeptDenials:
     def _remove(self, fd: int, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             system.remove(fd, name)
+
+
+def _tried(work: Callable[[], None]) -> str:
+    """Give why WORK could not be done, "" where it was."""
+    try:
+        work()
+    except (OSError, ValueError, LineclearError) as why:
+        return _reason(why)
+    return ""
+
+
+def _reason(why: OSError | ValueError | LineclearError) -> str:
+    if isinstance(why, LineclearError):
+        return within(why.sentence)
+    told = oserrors.reason(why) if isinstance(why, OSError) else str(why)
+    return with_values(told, lambda text: visible_line(text, 200))
 
 
 def _first_of(broken: list[str]) -> list[str]:
