@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import sys
 
 import pytest
@@ -309,3 +310,48 @@ def test_an_agent_outside_the_group_is_told_to_join_it(town):
     )
     assert f"cannot be shared with group {GROUP}, in which this user is not" in told
     assert not (outside / "pay").exists()
+
+
+LAUNCH = """
+import os, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from lineclear.core.ledger.layout import launch_log_name
+from lineclear.core.ledger.liveness import owner_of
+from lineclear.core.ledger.records import Launch, Person, new_nonce
+from lineclear.core.ledger.store import Store
+aid = sys.argv[2]
+with Store.open(Path(sys.argv[1])) as store:
+    launch = Launch(
+        v=1, nonce=new_nonce(), **store.bound(aid), n=1, at=datetime.now(UTC),
+        by=Person(uid=os.getuid(), name="lc-alice", host="here"), argv=("/x",), cwd="/",
+        log=launch_log_name(seq=1, aid=aid, n=1), owner=owner_of(1),
+    )
+    print(store.commit("launch", 1, aid, launch.encode(), 1).name)
+"""
+
+
+def test_only_the_agents_own_user_says_that_it_was_started_again(town):
+    with gated(town) as agent:
+        call = row(town, ALICE, "pending")["id"]
+        agent.kill()
+        agent.wait(30)
+    assert says(town, ALICE, "approve", call).returncode == 0
+    words = ("config", "set-launch", "--agent", "pay", "--cwd", "/", "--", "/bin/sleep", "60")
+    assert town.lineclear(AGENT, *words).returncode == 0
+    (ledger,) = (town.source / "pay").rglob(".approvals")
+    # Process 1 lives on every machine.
+    assert town.python(BOB, LAUNCH, ledger.parent, call) == "WON"
+    shown = says(town, AGENT, "show", call).stdout
+    assert f".launch-1.json belongs to user {BOB.uid}, who cannot start the agent again" in shown
+    started = says(town, AGENT, "relaunch", call)
+    assert (started.returncode, started.stderr) == (0, "")
+    (own,) = json.loads(says(town, AGENT, "show", call, "--json").stdout)["launches"]
+    try:
+        assert (own["n"], own["by"]["uid"]) == (2, AGENT.uid)
+        again = says(town, AGENT, "relaunch", call)
+        assert again.returncode == 6
+        told = f"It was started already by {AGENT.name} (uid {AGENT.uid}), as process "
+        assert told in again.stderr
+    finally:
+        os.killpg(own["owner"]["pid"], signal.SIGKILL)

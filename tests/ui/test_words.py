@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lineclear.core.checkpoints.likeness import Likeness
 from lineclear.core.checkpoints.model import MISSING, Counters, Position, Usage
 from lineclear.core.checkpoints.warnings import LEVELS, SENTENCES, Level
-from lineclear.core.inbox.rows.row import Resumed
+from lineclear.core.inbox.rows.row import Answered, Resumed
 from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.records import Person
 from lineclear.core.ledger.state import State
@@ -666,3 +667,16 @@ ALICE = Person(uid=1000, name="alice", host="desk")
 )
 def test_only_the_same_user_of_this_machine_under_the_same_name_is_you(by, said):
     assert words.person(by, ALICE) == said
+
+
+def test_who_answered_before_is_named_by_the_uid_as_well():
+    forged = Person(uid=4321, name=ME.name, host=ME.host)
+    before = Answered(
+        likeness=Likeness("x", named=True),
+        id="a" * 32,
+        store=Path("/agents/web"),
+        run_folder=Path("/agents/web"),
+        decision=a_decision(by=forged),
+    )
+    told = words.answered_before(before)
+    assert f"approved by {ME.name} (uid 4321) at " in told

@@ -258,7 +258,7 @@ def answered_before(before: Answered) -> str:
     return _("Answered before in {folder}: {verdict} by {who} at {time}.").format(
         folder=place(before.store),
         verdict=verdict_word(before.decision),
-        who=name(before.decision.by.name),
+        who=translated(warning_words.person(before.decision.by)),
         time=local_time(before.decision.at),
     )
 

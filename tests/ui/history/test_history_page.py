@@ -3,6 +3,7 @@
 import asyncio
 import csv
 import json
+import os
 import sqlite3
 from datetime import UTC, datetime, timedelta
 
@@ -151,15 +152,18 @@ async def test_what_a_standing_word_denies_was_seen_by_nobody(inbox, source, unt
 
 
 async def test_calls_stand_newest_first_with_who_and_how_they_ended(inbox, until):
+    me, ann = os.geteuid(), os.geteuid() + 1
+    denied_by_ann = {"verdict": "deny", "ended": "denied", "by_name": "ann", "by_uid": ann}
     written(
         fact(1, ended="ok", shown_ms=4200, end_seen=1),
-        fact(2, verdict="deny", ended="denied", by_name="ann", end_seen=0, shown_ms=12_000),
-        fact(3, ended="uncertain", tool="bash"),
+        fact(2, **denied_by_ann, end_seen=0, shown_ms=12_000),
+        fact(3, ended="uncertain", tool="bash", by_uid=me),
     )
     page = await opened(inbox, until, 3)
     newest, denied, oldest = calls(page)
     assert cells(page, newest)[1:6] == ["bash", "Approved", "bob", "refund-bot", "May have run"]
-    assert cells(page, denied)[2:] == ["Denied", "ann", "refund-bot", "Denied", "12 s", "not seen"]
+    by = f"ann ({ann})"
+    assert cells(page, denied)[2:] == ["Denied", by, "refund-bot", "Denied", "12 s", "not seen"]
     assert cells(page, oldest)[5:] == ["Finished", "4.2 s", "seen"]
     await until(lambda: page.count.text() == "3 calls", "the count")
 
@@ -628,12 +632,13 @@ async def test_parts_have_names_for_a_screen_reader(inbox, name):
 
 
 async def test_a_row_is_told_in_one_sentence(inbox, until):
-    written(fact(1, ended="ok", end_seen=0))
+    written(fact(1, ended="ok", end_seen=0, by_uid=os.geteuid() + 1))
     page = await opened(inbox, until, 1)
     (entry,) = calls(page)
     index = page.model.index(page.model.position(entry), Column.TIME)
     said = index.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert said.startswith("send_refund of refund-bot, Approved by bob, ")
+    by = f"bob ({os.geteuid() + 1})"
+    assert said.startswith(f"send_refund of refund-bot, Approved by {by}, ")
     assert said.endswith(", Finished, end not seen")
 
 

@@ -33,7 +33,7 @@ def test_was_and_is_stand_on_one_line_where_they_are_short():
     before = jsontext.parse(b'{"amount": 80.00, "to": "a", "gone": 1}')
     after = jsontext.parse(b'{"amount": 120.00, "to": "a", "new": [1]}')
     made = compared(before, after)
-    assert made.lines[0].startswith("send_refund of bot as ann approved it last, ")
+    assert made.lines[0].startswith("send_refund of bot as ann (uid 1000) approved it last, ")
     assert made.lines[1:] == [
         "3 differ",
         "",

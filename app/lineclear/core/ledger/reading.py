@@ -13,7 +13,7 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger.bound import STRAY, Ledger
+from lineclear.core.ledger.bound import NO_START, STRAY, Ledger
 from lineclear.core.ledger.calls import CallRecords, Rewritten, Shown
 from lineclear.core.ledger.folders import stands
 from lineclear.core.ledger.held_decision import held_decision, rewritten
@@ -70,11 +70,12 @@ class RecordReader:
     """Reads records of one store's `.approvals`; every method checks owner and mode.
 
     A store's owner owns request, start, outcome and launch; operators own decisions and the
-    outcome `resolved`, and may also own revocations, launches and the outcome `withdrawn` of an
-    approval that was taken back. Who is named as having done it is who owns the file; `resolved`
-    names somebody always. The verdict `withdrawn` is the owner's alone, `expired` his too.
-    In a foreign store, which has no agent of ours, all records are the operators', and what
-    starts the agent again may be its owner's: no one else can start it. Who started a call ends
+    outcome `resolved`, and may also own revocations and the outcome `withdrawn` of an approval that
+    was taken back. Who is named as having done it is who owns the file; `resolved` names somebody
+    always, and ends only what was started. The verdict `withdrawn` is the owner's alone, `expired`
+    his too.
+    In a foreign store, which has no agent of ours, all records are the operators', but what
+    starts the agent again is its owner's: no one else can start it. Who started a call ends
     it there, and `denied` may be told by anyone where that was decided.
     A record counts only for the call and the folder that it names: `bound` says what becomes of
     those that were moved or copied here.
@@ -342,7 +343,26 @@ class RecordReader:
             self._refuse_not_theirs_to_end(name, outcome, uid)
         if outcome.by is not None and outcome.by.uid != uid and not self._told(name, outcome):
             raise self._by_another(name, outcome.by, worded("ended the call"), uid, code="owner")
+        if outcome.outcome == "resolved" and self._never_started(name):
+            raise self._foreign(name, uid, worded("and settles a call that was not started"))
         return outcome
+
+    def _never_started(self, name: str) -> bool:
+        """Tell whether nothing was started of a call: what may have run is all that is settled.
+
+        False where its request is gone: old records are removed in that order.
+        """
+        parsed = parse_name(name)
+        assert parsed is not None
+        assert parsed.aid is not None
+        try:
+            return isinstance(self.start(parsed.seq, parsed.aid), Revoked)
+        except Unreadable as why:
+            why.raise_if_passing()
+            if why.code not in NO_START:
+                return False
+        request = record_name("request", seq=parsed.seq, aid=parsed.aid)
+        return stands(request, self.store / APPROVALS, dir_fd=self.dir_fd)
 
     def _refuse_not_theirs_to_end(self, name: str, outcome: Outcome, uid: int) -> None:
         """Refuse how another user than the store's owner says that a call ended."""
@@ -384,6 +404,8 @@ class RecordReader:
         file = self._read(name, self._either)
         launch = Launch.decode(file.raw, self._path(name))
         self._refuse_stray(launch, name)
+        if file.identity.uid != self.owner:
+            raise self._foreign(name, file.identity.uid, worded("who cannot start the agent again"))
         if launch.by.uid != file.identity.uid:
             raise self._by_another(name, launch.by, worded("started it again"), file.identity.uid)
         return launch

@@ -14,6 +14,7 @@ from lineclear.core.errors import Unreadable
 from lineclear.core.inbox.history.entry import Entry, Fact, Kind, person_text
 from lineclear.core.inbox.history.gaps import Gap
 from lineclear.core.inbox.history.search import Bucket
+from lineclear.core.ledger.platform.this import folders
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
 
@@ -126,11 +127,14 @@ def text(entry: Entry, column: Column, now: datetime) -> str:
 
 
 def by(fact: Fact) -> str:
-    """Name the person who decided, or whose word resumed a run; "" where no person did."""
+    """Name the person who decided, or whose word resumed a run; "" where no person did.
+
+    Another user than this one by the uid as well, which is a fact.
+    """
     if fact.verdict not in PEOPLE and (fact.verdict is not None or fact.by_name is None):
         return ""
     name = words.name(fact.by_name, "")
-    return name or person_text(None, fact.by_uid)
+    return name if name and fact.by_uid == folders.user_id() else person_text(name, fact.by_uid)
 
 
 def on_screen(fact: Fact) -> str:

@@ -16,6 +16,7 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.inbox.comparing.comparison import AT_MOST
 from lineclear.core.inbox.comparing.last_approved import Comparison
+from lineclear.core.inbox.rows import warning_words
 from lineclear.core.inbox.secrets.masking import Masked, at, mask
 from lineclear.language import _, counted, translated
 from lineclear.ui import words
@@ -88,7 +89,7 @@ def _heading(one: Comparison, now: datetime) -> str:
     other = one.other
     tool = words.name(other.tool, "")
     if one.with_last_approved and other.decision is not None:
-        by = words.name(other.decision.by.name, "")
+        by = translated(warning_words.person(other.decision.by))
         when = words.clock(other.decision.at, now)
         agent = words.name(other.agent)
         kept = f" {_FROM_HISTORY}" if one.recalled else ""

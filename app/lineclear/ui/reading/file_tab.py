@@ -21,9 +21,10 @@ from PySide6.QtWidgets import (
 
 from lineclear.core.checkpoints.characters.text import visible_line, visible_sentence
 from lineclear.core.checkpoints.fileread import FileIdentity
+from lineclear.core.inbox.rows import warning_words
 from lineclear.core.inbox.rows.row import Detail
 from lineclear.core.inbox.secrets.masking import masked_line
-from lineclear.language import _, counted
+from lineclear.language import _, counted, translated
 from lineclear.ui import theme, words
 from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.text_view import TextView
@@ -52,9 +53,7 @@ def facts(detail: Detail, now: datetime) -> list[tuple[str, str]]:
         found += _identity(detail.file, now)
     decision = detail.records.decision if detail.records is not None else row.decision
     if decision is not None:
-        by = _("{name} (uid {uid})").format(
-            name=masked_line(decision.by.name, 40), uid=decision.by.uid
-        )
+        by = translated(warning_words.person(decision.by))
         at = decision.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
         found.append(
             (

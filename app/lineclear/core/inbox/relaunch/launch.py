@@ -40,8 +40,8 @@ from lineclear.core.inbox.relaunch.startable import (
     word_for,
 )
 from lineclear.core.inbox.relaunch.worker_word import TOLD_TO, Word, awaited
+from lineclear.core.inbox.rows import warning_words
 from lineclear.core.inbox.rows.row import Detail, Row
-from lineclear.core.inbox.secrets.masking import masked_line
 from lineclear.core.inbox.watching.scan import read_detail
 from lineclear.core.ledger import lock
 from lineclear.core.ledger.calls import Shown
@@ -240,7 +240,7 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
             raise Refusal(
                 worded(
                     "It was started already by {name}, as process {pid}.",
-                    name=masked_line(launch.by.name, 40),
+                    name=warning_words.person(launch.by),
                     pid=launch.owner.pid,
                 ),
                 code="alive",
