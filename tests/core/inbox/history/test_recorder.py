@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -17,11 +18,13 @@ from lineclear.core.inbox.history.entry import Entry
 from lineclear.core.inbox.history.query import Query
 from lineclear.core.inbox.history.recorder import News, Recorder, places_of
 from lineclear.core.inbox.history.search import Search
+from lineclear.core.inbox.history.writing import History
 from lineclear.core.inbox.watching.feed import Diff
 from lineclear.core.inbox.watching.scan import scan_once
 from lineclear.core.inbox.watching.scanned import SourceHealth
 from lineclear.core.inbox.watching.watch import InboxWatcher
 from lineclear.core.ledger.decide import Verdict, decide
+from lineclear.core.ledger.records import format_instant
 from lineclear.core.ledger.store import Store
 from tests.core.inbox.agents import asked, call, watching
 from tests.core.inbox.history.ledgers import BOB, decided, ran
@@ -143,6 +146,58 @@ def test_a_watcher_that_was_killed_is_said_to_have_ended_when_it_was_last_alive(
     assert end.fact.kind == "stopped"
     assert [entry.fact.kind for entry in entries].count("stopped") == 3
     assert end.fact.at <= end.recorded_at
+
+
+DECIDES = """
+import sys
+from pathlib import Path
+from lineclear.core.inbox.history.recorder import Recorder
+from lineclear.core.inbox.watching.feed import Diff
+from lineclear.core.inbox.watching.scan import scan_once
+from tests.core.inbox.agents import watching
+recorder = Recorder()
+recorder.start()
+while not recorder._announced:
+    pass
+print("watching", flush=True)
+for line in sys.stdin:
+    if line.startswith("intend"):
+        recorder.intend("c" * 32)
+    else:
+        settings = watching(Path(line.strip()))
+        recorder.observe(Diff(added=tuple(scan_once(settings, settings.sources))))
+        recorder.wait(20)
+    print("done", flush=True)
+"""
+
+
+@pytest.mark.parametrize("how", ["gave", "saw"])
+def test_a_watcher_that_was_killed_watched_while_it_gave_or_saw_a_decision(source, how):
+    with subprocess.Popen(
+        [sys.executable, "-c", DECIDES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as killed:
+        assert killed.stdin is not None
+        assert killed.stdout is not None
+        assert killed.stdout.readline() == "watching\n"
+        decided(source / "bot" / "1")
+        since = format_instant(datetime.now(UTC))
+        killed.stdin.write("intend\n" if how == "gave" else f"{source}\n")
+        killed.stdin.flush()
+        assert killed.stdout.readline() == "done\n"
+        # What it saw may still be on its way to the table of the watchers.
+        with History.open() as history:
+            end = time.monotonic() + SECONDS
+            while history.watchers()[0][2] < since and time.monotonic() < end:
+                time.sleep(0.01)
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.wait()
+    recorder = Recorder()
+    recorder.start()
+    recorder.stop()
+    with Search.open() as search:
+        entries = search.page(Query(gaps=True)).entries
+    (end_of_it,) = [entry for entry in entries if entry.details.get("killed")]
+    assert end_of_it.fact.at >= since
 
 
 def test_a_source_that_goes_and_comes_back_is_told_once_each(source):

@@ -11,7 +11,10 @@ from typing import Final
 from lineclear.core.inbox.history.entry import Entry, Kind
 
 SHORTEST_S: Final = 60.0
-"""A gap that is shorter is no gap: so exactly is the end of a killed watcher known."""
+"""A gap that is shorter is no gap: the end of a killed watcher is known less exactly than others.
+
+It noted its last sign of life `BEAT_S` before at most, and with each decision that it gave or saw.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from lineclear.core.places import path_text
 
 log = logging.getLogger(__name__)
 
-BEAT_S: Final = 60.0
+BEAT_S: Final = 20.0
 """How often a watcher notes that it lives: how exactly the end of a killed one is known."""
 _PRUNE_S: Final = 6 * 3600.0
 _RETRY_S: Final = 30.0
@@ -130,7 +130,7 @@ class Recorder:
         history = self._history
         if history is not None:
             with contextlib.suppress(LineclearError):
-                history.intend(nonce)
+                history.intend(nonce, self._watcher)
 
     def keep(self, days: int | None) -> None:
         """Take the setting `history_days`."""
@@ -184,14 +184,16 @@ class Recorder:
         return self._history
 
     def _begin_or_beat(self, history: History) -> None:
-        me = current_owner()
         if not self._announced:
             for watcher, owner, beat in history.watchers():
                 if _is_dead(owner) and history.forget_watcher(watcher):
                     history.note(Kind.STOPPED, _moment(beat), watcher=watcher, killed=True)
             history.note(Kind.WATCHING, watcher=self._watcher, sources=self._sources)
             self._announced = True
-        history.beat(self._watcher, me.encode().decode())
+        self._beat(history)
+
+    def _beat(self, history: History) -> None:
+        history.beat(self._watcher, current_owner().encode().decode())
 
     def _end(self, history: History) -> None:
         if self._announced and history.forget_watcher(self._watcher):
@@ -250,6 +252,9 @@ class Recorder:
         added += history.observe(places)
         if added:
             self._told(News(added=tuple(added)))
+            if self._announced:
+                # It watched when this came to be.
+                self._beat(history)
 
     def _guarded(self, work: Callable[[History], None]) -> bool:
         history = self._history

@@ -86,14 +86,14 @@ class History:
 
     # --- What is recorded -----------------------------------------------------------------------
 
-    def intend(self, nonce: str) -> None:
+    def intend(self, nonce: str, watcher: str = "") -> None:
         """Say that a decision with this nonce (`Verdict.nonce`) is about to be given here.
 
         Called just before `deciding.decide`. Whoever then sees the decision first, this program
         or another one of this history, records it as given here and not as found; so it is also
         after a crash between the two. A decision that is not given after all leaves no trace.
         Waits a quarter of a second at most. Raises LineclearError; no decision ought to wait for
-        that either.
+        that either. WATCHER, of whom it is a sign of life, is for one that has noted that it began.
         """
         now = datetime.now(UTC)
         # By a connection of its own: it never stands behind what is being recorded.
@@ -103,6 +103,9 @@ class History:
             )
             self._quick.execute(
                 "INSERT OR IGNORE INTO intents VALUES (?, ?)", [nonce, format_instant(now)]
+            )
+            self._quick.execute(
+                "UPDATE watchers SET beat = ? WHERE id = ?", [chain.now_text(), watcher]
             )
 
     def observe(self, places: Iterable[Place]) -> tuple[Entry, ...]:
