@@ -72,6 +72,10 @@ def other_store(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
     return {**decision, "store_id": "e" * 32}
 
 
+def other_folder(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
+    return {**decision, "folder": decision["folder"] + 1}
+
+
 def unknown_verdict(store: Path, decision: dict[str, Any]) -> dict[str, Any]:
     return {**decision, "verdict": "allow"}
 
@@ -128,6 +132,7 @@ def twice_the_verdict(store: Path, decision: dict[str, Any]) -> bytes:
         (other_aid, "wrong_aid"),
         (other_number, "wrong_seq"),
         (other_store, "wrong_store"),
+        (other_folder, "wrong_folder"),
         (unknown_verdict, "unknown_verdict"),
         (unknown_field, "damaged"),
         (newer_version, "unknown_version"),
