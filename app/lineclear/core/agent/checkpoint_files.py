@@ -258,7 +258,9 @@ class FileCheckpointHandler:
     def _run_kept_in(self, path: Path, names: Collection[str]) -> str | None:
         """Give the run in a file that has not completed; raises Unreadable for one of our names."""
         ours = _NAME.fullmatch(path.name) is not None
-        run_id = self._run_in(path) if ours else misnamed.run_in(path, _unended_run_of)
+        run_id = (
+            self._run_in(path) if ours else misnamed.run_in(path, _unended_run_of, root=self.path)
+        )
         if run_id is None or path.name == (own := checkpoint_name(run_id)):
             return run_id
         if own in names:
@@ -272,7 +274,8 @@ class FileCheckpointHandler:
         return None if _completed(checkpoint) else checkpoint.run_id
 
     def _refuse_misnamed(self, run_id: str) -> None:
-        misnamed.refuse(self.path, self._names(), run_id, checkpoint_name(run_id), _run_of)
+        own = checkpoint_name(run_id)
+        misnamed.refuse(self.path, self._names(), run_id, own, _run_of, root=self.path)
 
     def _names(self) -> list[str]:
         """List the files that say by their name that they are checkpoints, or were some."""

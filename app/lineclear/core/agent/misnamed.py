@@ -23,20 +23,28 @@ Decodes = Callable[[bytes], str | None]
 """Gives the run of a checkpoint; None for bytes that are none."""
 
 
-def run_in(path: Path, decodes: Decodes) -> str | None:
-    """Give the run that a file of any name is a checkpoint of, if it is one that can be read."""
-    raw = _read(path)
+def run_in(path: Path, decodes: Decodes, *, root: Path) -> str | None:
+    """Give the run that a file of any name is a checkpoint of, if it is one that can be read.
+
+    And if it belongs to who owns ROOT, the folder of the agent.
+    """
+    raw = _read(path, root)
     return None if raw is None else decodes(raw)
 
 
-def refuse(folder: Path, names: Iterable[str], run_id: str, own: str, decodes: Decodes) -> None:
-    """Raise Explained (`key_mismatch`) for a file of a run whose OWN name none of NAMES is."""
+def refuse(
+    folder: Path, names: Iterable[str], run_id: str, own: str, decodes: Decodes, *, root: Path
+) -> None:
+    """Raise Explained (`key_mismatch`) for a file of a run whose OWN name none of NAMES is.
+
+    ROOT as for `run_in`.
+    """
     names = sorted(names)
     if own in names:
         return
     for name in names:
         path = folder / name
-        raw = _read(path)
+        raw = _read(path, root)
         if raw is None or not _holds(raw, name, run_id, decodes):
             continue
         raise Explained(
@@ -55,7 +63,7 @@ def _holds(raw: bytes, name: str, run_id: str, decodes: Decodes) -> bool:
     return spelled(run_id) in (runs_in(name, raw) or ())
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path, root: Path) -> bytes | None:
     """Read a file; None for what is no checkpoint, whatever it holds."""
     # What begins with a dot is a draft, which its writer did not come to name.
     if path.name.startswith("."):
@@ -63,6 +71,6 @@ def _read(path: Path) -> bytes | None:
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             return None
-        return read_file(str(path), owners=owners_in(path.parent), max_bytes=MAX_BYTES).raw
+        return read_file(str(path), owners=owners_in(root), max_bytes=MAX_BYTES).raw
     except (OSError, Unreadable):
         return None

@@ -52,26 +52,47 @@ def folder_below(root: Path, *parts: str) -> Path | None:
     return path
 
 
-def names_of(folder: Path) -> list[str]:
-    """List a folder, [] where it is gone meanwhile; raises Explained.
+def names_of(root: Path, *parts: str) -> list[str]:
+    """List a folder in ROOT, [] where it is gone meanwhile; raises Explained.
 
-    What another user put there is left out: it is nothing of this agent's.
+    What belongs to another user than ROOT is left out: it is nothing of this agent's.
     """
+    folder = root.joinpath(*parts)
     try:
-        owner = folder.stat().st_uid
+        owner = root.stat().st_uid
         with os.scandir(folder) as entries:
-            return [entry.name for entry in entries if _uid_of(entry) in (owner, None)]
+            return [entry.name for entry in entries if uid_of(entry.path) in (owner, None)]
     except FileNotFoundError:
         return []
     except OSError as why:
         raise _unlooked(folder, why) from why
 
 
-def _uid_of(entry: os.DirEntry[str]) -> int | None:
+def uid_of(path: str | os.PathLike[str]) -> int | None:
+    """Tell whose what stands at a path is, None where nothing does; raises OSError."""
     try:
-        return os.lstat(entry.path).st_uid
+        return os.lstat(path).st_uid
     except FileNotFoundError:
         return None
+
+
+def refuse_lent(root: Path, *parts: str) -> None:
+    """Raise Explained (`owner`) where a folder in ROOT belongs to another user, who is not root.
+
+    Its owner can exchange what this agent keeps in it, an older checkpoint for the last one too.
+    """
+    path, owner = root, uid_of(root)
+    for part in parts:
+        path = path / part
+        uid = uid_of(path)
+        if uid not in (owner, 0, None):
+            raise Explained(
+                "owner",
+                f"{_shown(path)} belongs to user {uid}, who can exchange what stands in it; look"
+                f" who made it. If what it holds is right, give it to user {owner} as root (chown);"
+                f" if not, move it away, as the owner of {_shown(path.parent)} or as root.",
+                path,
+            )
 
 
 def written_ns(path: Path) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -244,8 +243,8 @@ async def _kept_runs(folder: Path) -> list[KeptRun]:
 
 
 def _asks(path: Path) -> bool:
-    """Tell whether a ledger or a call stands in a folder, or what has the name of one."""
-    return any(os.path.lexists(path / name) for name in (APPROVALS, PENDING))
+    """Tell whether a ledger or a call of its agent stands in a folder, or what is called so."""
+    return not {APPROVALS, PENDING}.isdisjoint(names_of(path))
 
 
 async def _stores(path: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from lineclear.core.agent.reachable import (
     folder_below,
     in_file,
     names_of,
+    refuse_lent,
     refuse_newest,
     written_ns,
 )
@@ -28,7 +29,7 @@ from lineclear.core.checkpoints import a3s, jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
-from lineclear.core.errors import Unreadable
+from lineclear.core.errors import StoreRefused, Unreadable
 from lineclear.core.ledger.commit import remove_leftovers, replace, sync_folder
 from lineclear.core.ledger.folders import (
     close_folder,
@@ -37,6 +38,7 @@ from lineclear.core.ledger.folders import (
     make_folders,
     open_folder,
     owners_in,
+    refuse_others,
 )
 from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.sharing import inherited_group
@@ -63,7 +65,8 @@ class FileSessionStore:
 
         Raises Unreadable for what would not be loaded again (`key_mismatch`, `future_schema`,
         `bad_binding`), ResumeSerializeError for what no a3s would read back (no JSON, too deep,
-        larger than 256 MiB, a run id that is no UTF-8), ResumeIOError, NotConfirmed.
+        larger than 256 MiB, a run id that is no UTF-8), ResumeIOError, NotConfirmed, StoreRefused
+        (`owner`: the folder for it is another user's).
         """
         await self._threads.run(lambda: self._save(run_id, checkpoint))
 
@@ -150,6 +153,7 @@ class FileSessionStore:
                 if why.code in ("absent", "owner"):
                     continue
                 raise
+            refuse_lent(self.path, *parts)
             try:
                 return _decoded(raw, run_id)
             except Unreadable as why:
@@ -191,7 +195,7 @@ class FileSessionStore:
                 found.append((written, run_id))
                 continue
             # Under another name it is of no use, but its run did leave one.
-            run_id = misnamed.run_in(path, _decodes)
+            run_id = misnamed.run_in(path, _decodes, root=self.path)
             if run_id is not None and a3s.file_name(run_id) not in names:
                 found.append((written, run_id))
         return found + self._left_by_early_ones(names, found)
@@ -218,7 +222,8 @@ class FileSessionStore:
 
     def _files_in(self, parts: Sequence[str]) -> list[Path]:
         folder = folder_below(self.path, *parts)
-        return [] if folder is None else [folder / name for name in names_of(folder)]
+        names = [] if folder is None else names_of(self.path, *parts)
+        return [self.path.joinpath(*parts, name) for name in names]
 
     def _refuse_misnamed(self, run_id: str) -> None:
         for parts, own in (
@@ -227,7 +232,8 @@ class FileSessionStore:
         ):
             folder = None if own is None else folder_below(self.path, *parts)
             if folder is not None and own is not None:
-                misnamed.refuse(folder, names_of(folder), run_id, own, _decodes)
+                names = names_of(self.path, *parts)
+                misnamed.refuse(folder, names, run_id, own, _decodes, root=self.path)
 
     def _is_of(self, path: Path, run_id: str) -> bool:
         """Tell whether a file of a name that several runs share is this run's."""
@@ -252,6 +258,11 @@ class FileSessionStore:
             finally:
                 close_folder(fd)
             fd = below
+            try:
+                refuse_others(os.fstat(fd), path)
+            except StoreRefused:
+                close_folder(fd)
+                raise
         return fd
 
     def _legacy_file(self, run_id: str) -> Path:
