@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.program import wait_for
 from tests.cli.test_planted import LASTS, approved, resumes_by
-from tests.cli.test_several_users import row, says
+from tests.cli.test_several_users import row, saves, says
 from tests.several_users import AGENT, ALICE, BOB, UNLISTED
 
 SENDS = """
@@ -136,12 +136,13 @@ ENDINGS = [
     ended("resolved", resolution="not_run"),
     {},
 ]
+OF_OPEN_CALLS = [ended("resolved", BOB, resolution=one) for one in ("ran", "not_run", "ask_again")]
 
 
 def test_how_a_call_ended_is_its_agents_to_say(town):
     with sending(town) as agent:
         call = row(town, ALICE, "pending")["id"]
-        for ending in ENDINGS:
+        for ending in (*ENDINGS, *OF_OPEN_CALLS):
             path = puts(town, BOB, call, "outcome", **ending)
             seen = row(town, ALICE, "pending")
             assert (ending, "stray_record" in seen["warnings"]) == (ending, True)
@@ -149,7 +150,7 @@ def test_how_a_call_ended_is_its_agents_to_say(town):
             assert f"{path.name} belongs to user {BOB.uid}" in shown
         assert says(town, ALICE, "approve", call).returncode == 0
         assert agent.stdout.readline() == "began 1\n"
-        for ending in ENDINGS:
+        for ending in (ended("withdrawn"), ended("error")):
             puts(town, BOB, call, "outcome", **ending)
             seen = row(town, ALICE, "running")
             assert (ending, seen["outcome"]) == (ending, None)
@@ -199,6 +200,23 @@ def test_in_a_foreign_store_who_started_a_call_ends_it(town):
     wait_for(lambda: out.exists() and out.read_text())
     seen = row(town, ALICE, "running")
     assert (seen["id"], seen["warnings"]) == (call, ["stray_record"])
+
+
+@pytest.mark.parametrize("kind", ["native", "foreign"])
+def test_a_denial_is_not_settled_away(town, kind):
+    with contextlib.ExitStack() as kept:
+        if kind == "foreign":
+            saves(town, {"n": 1})
+        else:
+            agent = kept.enter_context(sending(town))
+        call = row(town, ALICE, "pending")["id"]
+        if kind == "native":
+            agent.kill()
+        assert says(town, ALICE, "deny", call, "--reason", "never").returncode == 0
+        for resolution in ("ask_again", "ran"):
+            puts(town, BOB, call, "outcome", **ended("resolved", BOB, resolution=resolution))
+            seen = row(town, ALICE, "denied")
+            assert (seen["id"], seen["warnings"]) == (call, ["stray_record"])
 
 
 # --- A time that has not come ------------------------------------------------------------------

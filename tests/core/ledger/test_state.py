@@ -55,6 +55,7 @@ BLOCK = RequestBlock(
     store_id="b" * 32,
     call_key="c" * 64,
     created_at=AT - timedelta(minutes=5),
+    expires_at=AT,
     agent="x",
 )
 SHOWN = Shown(
@@ -261,7 +262,9 @@ def test_no_clock_makes_it_raise_and_no_denial_becomes_an_approval(
     records = CallRecords(1, AID, request=SHOWN, decision=decision)
     now = Now(wall, "boot", 600_000_000_000)
     found = standing(records, now, lock=Process.ALIVE, starter=None)
-    if verdict != "approve":
+    if verdict == "expired" and at < AT:
+        assert found.code == "not_expired"
+    elif verdict != "approve":
         assert found.state in (State.DENIED, State.WITHDRAWN, State.EXPIRED)
     elif found.state is State.APPROVED:
         assert AT - timedelta(minutes=7) <= at
