@@ -88,11 +88,11 @@ def test_a_request_is_what_lc_agents_writes_and_our_part_behind_it(store):
     assert store.read_request(1) == shown
 
 
-def test_the_rest_of_a_turn_is_kept_for_the_resume(store):
-    rest = ({"tool": "mail", "arguments": {"to": "C-1204"}}, {"tool": "close"})
-    shown = asked(store, refund(remaining=rest))
+def test_what_a_resume_has_to_know_is_kept_as_it_is(store):
+    rest = {"batch": [{"tool": "mail", "tool_input": {"to": "C-1204"}}, {"tool": "close"}]}
+    shown = asked(store, refund(round=rest))
     assert shown.block is not None
-    assert shown.block.remaining == rest
+    assert shown.block.round == rest
     assert store.read_request(1).block == shown.block
 
 

@@ -27,12 +27,14 @@ class Convergence:
         self.state = LoopConvergenceState() if state is None else state
 
     @classmethod
-    def of_steps(cls, steps: Iterable[AgentStep]) -> Self:
-        """Count anew from a run's steps, where the state itself is lost.
+    def of_steps(
+        cls, steps: Iterable[AgentStep], state: LoopConvergenceState | None = None
+    ) -> Self:
+        """Count on from a STATE, or anew, by a run's STEPS, where the state after them is lost.
 
         Calls that were not made count too: rather too many than too few.
         """
-        guards = cls()
+        guards = cls(state)
         for step in steps:
             guards.remember(step.action.tool, step.action.tool_input.value, is_error=False)
         return guards

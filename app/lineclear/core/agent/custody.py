@@ -26,8 +26,8 @@ from lineclear.core.agent.handlers import (
 from lineclear.core.agent.hooks import ToolCall
 from lineclear.core.agent.passage import Acceptance, Admitted, Passage, Settled, denial_text
 from lineclear.core.agent.plainjson import plain, refuse_unless_json
+from lineclear.core.agent.request_record import pending_of
 from lineclear.core.agent.resume_store import FileResumeStore, ResumeStore
-from lineclear.core.agent.run import pending_of
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, error_text
 from lineclear.core.checkpoints.lc_agents import ApprovalDecision, Deny, Modify
@@ -190,7 +190,8 @@ class LedgerCustody:
         if isinstance(step, Settled):
             ran = step.outcome in ("ok", "error")
             is_error = step.outcome != "ok"
-            return Done(step.text, passage.call.arguments, ran=ran, is_error=is_error)
+            arguments = step.arguments if step.modified else passage.call.arguments
+            return Done(step.text, arguments, ran=ran, is_error=is_error)
         began = time.monotonic()
 
         def since() -> int:

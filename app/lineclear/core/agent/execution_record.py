@@ -13,6 +13,7 @@ from lineclear.core.agent.run import Action, Run, StepMark
 from lineclear.core.agent.run_block import (
     Exchange,
     block_of,
+    losses_of,
     request_text,
     run_from,
 )
@@ -20,7 +21,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import AgentStep
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.ours import BLOCK
-from lineclear.core.checkpoints.run_block import read_block
+from lineclear.core.checkpoints.run_block import RunBlock, read_block
 from lineclear.core.checkpoints.starweaver import (
     AgentCheckpoint,
     AgentExecutionNode,
@@ -114,7 +115,7 @@ def run_of_execution(checkpoint: AgentCheckpoint) -> Taken:
     if calls and (node in _IN_ROUND or (node is _Node.RUN_FAILED and state.pending_tool_calls)):
         if block is None:
             run.iteration = max(0, run.answered - 1)
-        _begin_round(run, state, [] if block is None else block.batch_ids)
+        _begin_round(run, state, block)
     elif latest is not None and (node in _AT_END or node is _Node.MODEL_RESPONSE):
         run.output = latest.text if state.output is None else state.output
     run.passed = set(_PASSED.get(node, ()))
@@ -150,20 +151,16 @@ def _state_of(
         history.append(ResponseMessage.of(latest))
         returns = []
 
-    for number, made in _rounds(run):
-        if not (run.batch and number == run.iteration):
-            answered(list(_parts(made)))
-            returns = [_return(step, mark) for step, mark in made]
-            question = [ToolReturn(**part.document()) for part in returns]
-        else:
-            break
+    made = list(zip(run.steps, run.marks, strict=True))
+    ended = len(made) - run.done_in_round
+    for _, together in groupby(made[:ended], key=lambda pair: pair[1].round):
+        done = list(together)
+        answered(list(_parts(done)))
+        returns = [_return(step, mark) for step, mark in done]
+        question = [ToolReturn(**part.document()) for part in returns]
     if run.batch:
         answered(list(_batch_parts(run)))
-        returns = [
-            _return(step, mark)
-            for step, mark in zip(run.steps, run.marks, strict=True)
-            if mark.round == run.iteration
-        ]
+        returns = [_return(step, mark) for step, mark in made[ended:]]
     elif run.output is not None:
         answered([TextPart(text=jsontext.storable(run.output))])
     elif node is _Node.BEFORE_MODEL_REQUEST:
@@ -187,12 +184,6 @@ def _state_of(
 
 def _output(run: Run) -> str | None:
     return None if run.output is None else jsontext.storable(run.output)
-
-
-def _rounds(run: Run) -> Iterator[tuple[int, list[tuple[AgentStep, StepMark]]]]:
-    together = zip(run.steps, run.marks, strict=True)
-    for number, made in groupby(together, key=lambda pair: pair[1].round):
-        yield number, list(made)
 
 
 def _usage(run: Run) -> Usage:
@@ -319,12 +310,12 @@ def _exchange(returned: ToolReturnPart, call: ToolCallPart, log: str, number: in
     return Exchange(mark, call.name, execution_value(call.tool_arguments), log, text)
 
 
-def _begin_round(run: Run, state: AgentRunState, names: Sequence[str | None]) -> None:
+def _begin_round(run: Run, state: AgentRunState, block: RunBlock | None) -> None:
     assert state.latest_response is not None
-    done = {mark.call_id for mark in run.marks}
     logs: dict[str, tuple[ToolCallPart, str, int]] = {}
     _note_calls(state.latest_response, logs, 0)
     calls = state.latest_response.tool_calls
+    names = [] if block is None else block.batch_ids
     if len(names) != len(calls):
         names = [call.id for call in calls]
     for call, name in zip(calls, names, strict=True):
@@ -332,7 +323,16 @@ def _begin_round(run: Run, state: AgentRunState, names: Sequence[str | None]) ->
         arguments: Json = execution_value(call.tool_arguments)
         run.batch.append((call.id, Action(call.name, arguments, log, name)))
         run.taken.add(call.id)
-    run.remaining = [action for call_id, action in run.batch if call_id not in done]
+    # Another program may name its calls anew in each round, and carry them out in any order.
+    said = (part for part in state.message_history if isinstance(part, ResponseMessage))
+    last = sum(bool(response.tool_calls) for response in said) - 1
+    done = [mark.call_id for mark in run.marks if mark.round == last]
+    places = {call_id: place for place, call_id in enumerate(done)}
+    run.batch.sort(key=lambda call: places.get(call[0], len(places)))
+    run.remaining = [action for call_id, action in run.batch if call_id not in places]
+    run.restored = True
+    if block is not None:
+        run.losses = losses_of(block.losses)
 
 
 def _asked(state: AgentRunState) -> str:

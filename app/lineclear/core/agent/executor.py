@@ -11,7 +11,6 @@ from typing import Any, Final, Self
 from lineclear.core.agent.boundaries import Boundaries, CheckpointHandler
 from lineclear.core.agent.budget import Budget
 from lineclear.core.agent.checkpoint_files import FileCheckpointHandler
-from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.custody import Custody, LedgerCustody, NoCustody, PlainCustody
 from lineclear.core.agent.errors import AgentError, ResumeError
 from lineclear.core.agent.execution_record import Taken
@@ -29,8 +28,9 @@ from lineclear.core.agent.kept_runs import (
 from lineclear.core.agent.loop import Agent, Loop, Setup, ToolPolicy
 from lineclear.core.agent.loop_checkpoints import LoopCheckpointSink, SessionStoreCheckpointSink
 from lineclear.core.agent.plainjson import plain, refuse_unless_json
+from lineclear.core.agent.request_record import call_of_pending, run_of
 from lineclear.core.agent.resume_store import FileResumeStore, Resumable, ResumeStore
-from lineclear.core.agent.run import Run, call_of_pending, run_of
+from lineclear.core.agent.run import Run
 from lineclear.core.agent.session_store import FileSessionStore
 from lineclear.core.agent.tools import Tool
 from lineclear.core.checkpoints.characters.text import visible_line
@@ -320,10 +320,10 @@ class AgentExecutor:
         FOUND is the run's newest call in the ledger. A checkpoint that is there and cannot be read
         raises, as it may hold what was done after all that can be read. It is passed over only
         where that cannot be: a call that is still open is one after which nothing was done, and
-        its request holds every step before it; what its guards count is then counted anew from
-        those. A call that is closed proves nothing, as rounds in which nobody was asked may have
-        come after it, and neither does a checkpoint of the other kind that is whole: the run may
-        have gone on in an executor that does not write it.
+        its request holds all that was done before it. A call that is closed proves nothing, as
+        rounds in which nobody was asked may have come after it, and neither does a checkpoint of
+        the other kind that is whole: the run may have gone on in an executor that does not write
+        it.
         """
         kept = await self._kept.load(run_id, on_purpose=True)
         taken = kept.taken
@@ -331,9 +331,6 @@ class AgentExecutor:
             return taken
         if found is not None and found.open:
             log_passed_over(run_id, kept.unread, _FROM_THE_CALL)
-            if taken is None:
-                taken = Taken(run_of(found.passage.call))
-                taken.run.guards = Convergence.of_steps(taken.run.steps)
             return taken
         raise unread(kept.unread[0]) from kept.unread[0]
 
@@ -364,9 +361,7 @@ class AgentExecutor:
         custody = self._custody
         if not isinstance(custody, LedgerCustody):
             raise AgentError("A file store's run is resumed with approvals.")
-        run = run_of(passage.call)
-        if taken is not None:
-            run.learn_from(taken.run)
+        run = run_of(passage.call, None if taken is None else taken.run)
         if isinstance(self.store, FileResumeStore):
             run.begun |= await self.store.begun_calls(run.trace_id)
             run.fenced = max(run.fenced, await self.store.last_noted(run.trace_id))
@@ -385,14 +380,12 @@ class AgentExecutor:
             if decision is None:
                 raise AgentError("There is no approval handler to ask: give one, or a decision.")
             custody = PlainCustody(_nobody, store)
-        run = run_of(call)
+        taken: Taken | None = None
         if pending.trace_id is not None:
             kept = await self._kept.load(pending.trace_id)
             log_passed_over(pending.trace_id, kept.unread, _FROM_THE_CALL)
-            if kept.taken is not None:
-                run.learn_from(kept.taken.run)
-            elif kept.unread:
-                run.guards = Convergence.of_steps(run.steps)
+            taken = kept.taken
+        run = run_of(call, None if taken is None else taken.run)
         acceptance = self._loop.acceptance(tool, call.tool)
         runner = self._loop.unfenced(run, tool)
         done = await custody.decided(call, runner, acceptance, decision)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -17,7 +17,8 @@ from lineclear.core.agent.hooks import SKIPPED, Hook, ToolCall, apply
 from lineclear.core.agent.kept_runs import KeptRuns
 from lineclear.core.agent.passage import Acceptance, TextAcceptance
 from lineclear.core.agent.plainjson import plain, refuse_unless_json, with_number_text
-from lineclear.core.agent.run import Action, Finish, Run, Turn
+from lineclear.core.agent.request_record import call_of
+from lineclear.core.agent.run import Action, Finish, Loss, Run, Turn
 from lineclear.core.agent.threads import LedgerThreads
 from lineclear.core.agent.tools import Ran, Tool, error_text
 from lineclear.core.checkpoints import jsontext
@@ -128,6 +129,8 @@ class Loop:
             await self._take_up(run, done)
         if in_doubt and self._unfenced(run):
             run.begun.add(run.ordinal + 1)
+        # A run that the budget has ended may have died, or be resumed, before that came about.
+        self._budget.check_tokens(run.tokens)
         if run.batch:
             await self._finish_round(run)
         while run.output is None:
@@ -141,11 +144,13 @@ class Loop:
 
     async def _take_up(self, run: Run, done: Done) -> None:
         assert run.current is not None
-        self._record(run, run.current, run.current.arguments, done)
+        self._record(run, run.current, run.wanted.arguments, done)
         await self._boundaries.at(Node.TOOL_RETURN, run)
 
     def _unfenced(self, run: Run) -> bool:
         """Tell whether the next call may have run with nothing in the ledger that says so."""
+        if run.loss_of_next() is not None:
+            return bool(self._setup.hooks)  # Only a hook can have made of it what can be run.
         tool = self._setup.tools.get(run.remaining[0].tool) if run.remaining else None
         if tool is None:
             # Only a hook can have made a tool's name of one that is none.
@@ -176,6 +181,7 @@ class Loop:
             if not actions or not all(isinstance(action, Action) for action in actions):
                 raise AgentError("The agent planned neither actions nor a finish.")
             run.begin_round(actions)
+            run.losses = dict(self._losses(run))
         run.count(turn)
         await at(Node.MODEL_RESPONSE, run)
         self._budget.check_tokens(run.tokens)
@@ -205,12 +211,17 @@ class Loop:
 
     async def _act(self, run: Run) -> None:
         self._budget.check_tool_calls(run.tool_calls + 1)
+        loss = run.loss_of_next()
         wanted = run.begin_call()
         arguments = wanted.arguments
         repeated = self._repeated(run, wanted)
         if repeated is not None:
             done = Done(repeated, arguments, ran=False, is_error=True)
             self._record(run, wanted, arguments, done)
+            return
+        if loss is not None:
+            # What a hook would make of the description of an action, no model wants.
+            self._record(run, wanted, arguments, self._refused(run, loss, arguments))
             return
         call = await self._hooked(wanted, arguments)
         if call is None:
@@ -235,12 +246,7 @@ class Loop:
         tool = self._setup.tools.get(call.name)
         refusal = self._refusal(call, tool)
         if tool is None or refusal is not None:
-            if malformed:
-                self._budget.check_parse_errors(run.guards.malformed())
-            else:
-                run.guards.pass_guards()
-            text = f"[Tool execution error: {refusal}]"
-            return Done(text, call.arguments, ran=False, is_error=True)
+            return self._refused(run, Loss(str(refusal), malformed), call.arguments)
         run.guards.pass_guards()
         custody = self._custody if tool.asks else NoCustody()
         acceptance: Acceptance = TextAcceptance()
@@ -256,6 +262,23 @@ class Loop:
 
         asked = self._call(run, call, tool)
         return await custody.carry_out(asked, runner, acceptance, waits)
+
+    def _refused(self, run: Run, loss: Loss, arguments: Json) -> Done:
+        """Tell the model why a call is not made; raises NotConverging."""
+        if loss.malformed:
+            self._budget.check_parse_errors(run.guards.malformed())
+        else:
+            run.guards.pass_guards()
+        text = f"[Tool execution error: {loss.refusal}]"
+        return Done(text, arguments, ran=False, is_error=True)
+
+    def _losses(self, run: Run) -> Iterator[tuple[str, Loss]]:
+        """Say of each action that no checkpoint can hold how it is refused."""
+        for call_id, action in run.batch:
+            if not action.storable:
+                call = ToolCall(action.tool, action.arguments, action.tool_call_id or "")
+                refusal = self._refusal(call, self._setup.tools.get(action.tool))
+                yield call_id, Loss(refusal or _no_tool(action.tool), action.malformed)
 
     def _repeated(self, run: Run, action: Action) -> str | None:
         """Say why a call is not made that was made too often; raises NotConverging."""
@@ -274,7 +297,7 @@ class Loop:
     def _refusal(self, call: ToolCall, tool: Tool | None) -> str | None:
         """Say why a call cannot be made at all: nobody is asked for it."""
         if tool is None:
-            return f"there is no tool {visible_line(call.name, 60)}"
+            return _no_tool(call.name)
         try:
             refuse_unless_json(call.arguments, "The arguments")
             refuse_unless_json(call.tool_id, "The tool call's id")
@@ -284,7 +307,8 @@ class Loop:
         return None
 
     def _call(self, run: Run, call: ToolCall, tool: Tool) -> Call:
-        return run.call(
+        return call_of(
+            run,
             call,
             self._setup.name,
             self._budget,
@@ -334,6 +358,10 @@ class Loop:
             return await runner(arguments, aid)
 
         return kept_first
+
+
+def _no_tool(name: str) -> str:
+    return f"there is no tool {visible_line(name, 60)}"
 
 
 def _answer_text(output: Json) -> str:

@@ -24,9 +24,9 @@ from lineclear.core.errors import DecisionRefused, NotConfirmed, Unreadable
 from lineclear.core.ledger import ask as asking
 from lineclear.core.ledger import outcome as ending
 from lineclear.core.ledger import start as starting
-from lineclear.core.ledger.ended_as import NOT_RUN, ended_as
+from lineclear.core.ledger.ended_as import NOT_RUN, did_run, ended_as
 from lineclear.core.ledger.layout import APPROVALS
-from lineclear.core.ledger.records import Outcome
+from lineclear.core.ledger.records import Outcome, Start
 from lineclear.core.ledger.store import CallRecords, Shown, Store
 
 REFUSALS_ALLOWED = 3
@@ -60,6 +60,10 @@ class Settled:
     """Whether the text is the recorded result of a run, or else a person's."""
     began: bool = True
     """False: what ended with `error` was never run."""
+    modified: bool = False
+    """Whether it ran with an operator's arguments, and not with those of the request."""
+    arguments: Json = None
+    """Those, where it did, with their number text."""
 
 
 class Acceptance(Protocol):
@@ -311,13 +315,14 @@ class Passage:
             case "ok" | "error" as kind:
                 ran = records.decision is None or records.decision.verdict != "result"
                 began = ended_as(records) != NOT_RUN
-                return Settled(kind, text, aid, recorded=ran, began=began)
+                given = _given(records)
+                return Settled(kind, text, aid, recorded=ran, began=began, **given)
             case "denied":
                 return Settled("denied", text or denial_text(reason), aid, reason)
             case "expired":
                 return Settled("expired", text, aid)
             case "resolved" if outcome.resolution == "ran":
-                return Settled("ok", text, aid)
+                return Settled("ok", text, aid, **_given(records))
             case "resolved" if outcome.resolution == "not_run":
                 return Settled("not_run", text, aid, not_run_note(text))
             case _:  # Closed without an answer: withdrawn, refused, or to be asked again.
@@ -376,6 +381,20 @@ class Passage:
                 self.shown.aid[:8],
             )
         return said
+
+
+def _given(records: CallRecords) -> dict[str, Json]:
+    """Tell with what an operator's arguments a call ran, if it did."""
+    if not did_run(records):
+        return {}
+    decision: dict[str, Json] = {}
+    if isinstance(records.start, Start):
+        decision = records.start.decision
+    elif records.decision is not None:
+        decision = records.decision.model_dump(mode="python", exclude_unset=True)
+    if decision.get("verdict") != "modify":
+        return {}
+    return {"modified": True, "arguments": decision.get("arguments")}
 
 
 def denial_text(reason: str) -> str:

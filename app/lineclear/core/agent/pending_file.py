@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from lineclear.core.agent.errors import ResumeError, ResumeIOError, ResumeSerializeError
-from lineclear.core.agent.run import call_of_pending
+from lineclear.core.agent.request_record import call_of_pending
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file

@@ -18,7 +18,7 @@ from lineclear.core.agent.own_folder import take_lock
 from lineclear.core.agent.passage import Acceptance, Passage
 from lineclear.core.agent.pending_file import SET_ASIDE, foreign_pending, io_error, newest_call
 from lineclear.core.agent.reachable import written_ns
-from lineclear.core.agent.run import call_of_pending, pending_in
+from lineclear.core.agent.request_record import call_of_pending, pending_in, run_of
 from lineclear.core.agent.waiting import WaitingRoom
 from lineclear.core.checkpoints.lc_agents import PendingApproval
 from lineclear.core.errors import NotConfirmed, Unreadable
@@ -342,6 +342,13 @@ class FileResumeStore:
             return None
         pending = pending_in(shown)
         call = call_of_pending(pending, shown.block.agent, shown.block)
+        try:
+            run_of(call)
+        except Unreadable as why:
+            path = store.path / APPROVALS / record_name("request", seq=shown.seq, aid=shown.aid)
+            raise ResumeSerializeError(
+                f"resume store serialization error: parse {path}: {why.sentence}"
+            ) from why
         passage = Passage(store, call)
         passage.adopt(shown)
         if records.outcome is None:

@@ -1,30 +1,24 @@
-"""One agent run: what the model says, what was done so far, and how both stand in a checkpoint."""
+"""One agent run: what the model says, and what was done so far."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from lineclear.core.agent.budget import Budget
 from lineclear.core.agent.convergence import Convergence
-from lineclear.core.agent.hooks import ToolCall
-from lineclear.core.agent.plainjson import plain, storable_arguments
+from lineclear.core.agent.plainjson import plain, refuse_unless_json, storable_arguments
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import VerificationReport
 from lineclear.core.checkpoints.lc_agents import (
-    ENVELOPE,
     AgentAction,
     AgentStep,
-    PendingApproval,
     ToolInput,
 )
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger.ask import Call
-from lineclear.core.ledger.records import EXECUTOR, Limits, RequestBlock, Tokens
-from lineclear.core.ledger.store import Shown
+from lineclear.core.ledger.records import Limits, Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +34,15 @@ class Action:
     log: str = ""
     tool_call_id: str | None = None
 
-    def document(self) -> dict[str, Json]:
-        """Give the action as JSON that a checkpoint can hold, whatever the model wrote."""
-        call_id = self.tool_call_id
-        return {
-            "tool": jsontext.storable(self.tool),
-            "tool_input": storable_arguments(self.tool_input),
-            "log": jsontext.storable(self.log),
-            "tool_call_id": None if call_id is None else jsontext.storable(call_id),
-        }
+    @property
+    def storable(self) -> bool:
+        """Whether a checkpoint can hold it as it is, and not only describe it."""
+        try:
+            refuse_unless_json(self.arguments, "it")
+        except TypeError:
+            return False
+        names = (self.tool, self.tool_call_id or "")
+        return all(jsontext.storable(name) == name for name in names)
 
     @property
     def arguments(self) -> Json:
@@ -81,6 +75,16 @@ class Turn:
     tokens_in: int | None = None
     tokens_out: int | None = None
     cache: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What becomes of an action that a checkpoint can only describe: it is never made."""
+
+    refusal: str
+    """What the model is told, as it is where the action itself is at hand."""
+    malformed: bool
+    """Whether its arguments were to be a JSON object, and are none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,11 @@ class Run:
     """Verification reports of a run that was taken over from a3s."""
     passed: set[str] = field(default_factory=set)
     """Boundaries at which a resumed run stood, and which it need not report once more."""
+    losses: dict[str, Loss] = field(default_factory=dict)
+    """Of the actions of this round that no checkpoint holds, by the id of the call."""
+    restored: bool = False
+    """Whether the actions of this round were read from a checkpoint: those of `losses` are then
+    only described."""
     begun: set[int] = field(default_factory=set)
     """Calls of this round, by ordinal, whose tools began without a request that fences them."""
     fenced: int = 0
@@ -160,24 +169,34 @@ class Run:
     @property
     def current_id(self) -> str:
         """The id of the action that is being carried out, or was last."""
-        return self.batch[len(self.batch) - len(self.remaining) - 1][0]
+        return self._current_in_batch[0]
 
-    def learn_from(self, kept: Run) -> None:
-        """Take over what an earlier checkpoint of this run tells and its request does not."""
-        self.fenced = max(self.fenced, kept.fenced)
-        self.guards, self.reports = kept.guards, kept.reports
-        self.marks[: len(kept.marks)] = kept.marks[: len(self.marks)]
-        self.took = kept.took
-        self.taken |= kept.taken
-        if kept.iteration == self.iteration and len(kept.batch) > len(self.remaining):
-            self.batch = kept.batch
-            self.begun |= kept.begun
+    @property
+    def done_in_round(self) -> int:
+        """How many calls of the round that is going on have come to their end."""
+        return len(self.batch) - len(self.remaining) - (self.current is not None)
+
+    @property
+    def wanted(self) -> Action:
+        """The action that is being carried out, or was last, as the model wants it."""
+        return self._current_in_batch[1]
+
+    def loss_of_next(self) -> Loss | None:
+        """Give the loss of the call that is next, where only its description is left."""
+        if not self.restored or not self.remaining:
+            return None
+        return self.losses.get(self.batch[-len(self.remaining)][0])
+
+    @property
+    def _current_in_batch(self) -> tuple[str, Action]:
+        return self.batch[len(self.batch) - len(self.remaining) - 1]
 
     def begin_round(self, actions: Sequence[Action]) -> None:
         """Take up what the model wants next."""
         self.batch = []
         self.begun = set()
-        self.requested = False
+        self.losses = {}
+        self.restored = self.requested = False
         for number, action in enumerate(actions, self.ordinal + 1):
             self.batch.append((self.free_id(action.tool_call_id or "", number), action))
         self.remaining = list(actions)
@@ -205,6 +224,7 @@ class Run:
     def end_round(self) -> None:
         """Stand between two rounds."""
         self.batch = []
+        self.losses = {}
         self.iteration += 1
 
     def count(self, turn: Turn) -> None:
@@ -255,110 +275,6 @@ class Run:
             self._told.append(step.model_copy(update={"action": action}))
         return tuple(self._told)
 
-    def call(self, asked: ToolCall, agent: str, budget: Budget, **details: Any) -> Call:
-        """Give the call to ask for, with all that a resume needs."""
-        return Call(
-            tool=asked.name,
-            arguments=asked.arguments,
-            agent=agent,
-            tool_id=asked.tool_id,
-            key=f"{self.trace_id}:{self.ordinal}",
-            inputs=self.inputs,
-            steps=tuple(self.steps),
-            iteration=self.iteration,
-            tool_calls=self.tool_calls,
-            tokens=self.tokens,
-            trace_id=self.trace_id,
-            limits=budget.limits(),
-            usage=self.usage,
-            adapter=EXECUTOR,
-            remaining=tuple(action.document() for action in self.remaining),
-            **details,
-        )
-
 
 def _sum(total: int | None, more: int | None) -> int | None:
     return total if more is None else (total or 0) + more
-
-
-# --- checkpoints --------------------------------------------------------------------------------
-
-
-def pending_of(call: Call) -> PendingApproval:
-    """Give a call as lc-agents' checkpoint."""
-    return PendingApproval(
-        tool_name=call.tool,
-        arguments=call.arguments,
-        tool_id=call.tool_id,
-        inputs=call.inputs or {},
-        steps=list(call.steps),
-        iteration=call.iteration or 0,
-        tool_calls_consumed=call.tool_calls or 0,
-        tokens_consumed=call.tokens,
-        trace_id=call.trace_id,
-    )
-
-
-def pending_in(shown: Shown) -> PendingApproval:
-    """Give the checkpoint in a request, without the part that only Lineclear writes."""
-    document = {key: value for key, value in shown.checkpoint.document.items() if key != ENVELOPE}
-    return PendingApproval.from_document(document)
-
-
-def call_of_pending(
-    pending: PendingApproval, agent: str, block: RequestBlock | None = None
-) -> Call:
-    """Give the call that a checkpoint, and the request's own part, hold."""
-    ours: dict[str, Any] = {}
-    if block is not None:
-        ours = {
-            "key": block.key or "",
-            "limits": block.limits,
-            "usage": block.usage,
-            "expires_at": block.expires_at,
-            "adapter": block.adapter,
-            "description": block.description,
-            "tool_schema": block.tool_schema,
-            "remaining": block.remaining or (),
-        }
-    return Call(
-        tool=pending.tool_name,
-        arguments=pending.arguments,
-        agent=agent,
-        tool_id=pending.tool_id,
-        inputs=pending.inputs,
-        steps=tuple(pending.steps),
-        iteration=pending.iteration,
-        tool_calls=pending.tool_calls_consumed,
-        tokens=pending.tokens_consumed,
-        trace_id=pending.trace_id,
-        **ours,
-    )
-
-
-def run_of(call: Call) -> Run:
-    """Take up the run at the call that it stopped at, which is being carried out."""
-    iteration = call.iteration or 0
-    run = Run(
-        inputs=plain(dict(call.inputs or {})),
-        steps=list(call.steps),
-        iteration=iteration,
-        tool_calls=call.tool_calls or 0,
-        tokens=call.tokens,
-        usage=call.usage or Tokens(),
-        answered=iteration + 1,
-    )
-    if call.trace_id is not None:
-        run.trace_id = call.trace_id
-    # A request does not tell which steps were one round; each had at least one.
-    for number, step in enumerate(run.steps):
-        call_id = run.free_id(step.action.tool_call_id or "", number + 1)
-        run.marks.append(StepMark(min(number, iteration), call_id, None))
-    # The name of a call ends in its ordinal; another program's checkpoint has none.
-    ordinal = call.key.rpartition(":")[2]
-    run.ordinal = (int(ordinal) if ordinal.isdecimal() else run.tool_calls) - 1
-    action = Action(call.tool, call.arguments, tool_call_id=call.tool_id or None)
-    run.begin_round([action, *(Action(**action) for action in call.remaining)])
-    run.ordinal += 1
-    run.current = run.remaining.pop(0)
-    return run

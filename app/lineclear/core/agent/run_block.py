@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.plainjson import plain, storable_arguments
-from lineclear.core.agent.run import Run, StepMark
+from lineclear.core.agent.run import Loss, Run, StepMark
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import AgentAction, AgentStep, ToolInput
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.checkpoints.run_block import KnownLimits, KnownTokens, RunBlock
+from lineclear.core.checkpoints.run_block import KnownLimits, KnownLoss, KnownTokens, RunBlock
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.records import Tokens
 
@@ -35,10 +35,26 @@ def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
         agent=_storable(run.agent),
         call_ids=[step.action.tool_call_id for step in run.steps],
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
+        losses=known_losses(run),
         convergence=run.guards.state if guards else None,
         begun=sorted(run.begun) if begun else None,
         fenced=run.fenced,
     ).document()
+
+
+def known_losses(run: Run) -> dict[str, KnownLoss]:
+    """Give the losses of a run's round as a block holds them."""
+    return {
+        call_id: KnownLoss(refusal=jsontext.storable(loss.refusal), malformed=loss.malformed)
+        for call_id, loss in run.losses.items()
+    }
+
+
+def losses_of(known: Mapping[str, KnownLoss]) -> dict[str, Loss]:
+    """Give the losses in a block as a run holds them."""
+    return {
+        call_id: Loss(loss.refusal, malformed=loss.malformed) for call_id, loss in known.items()
+    }
 
 
 @dataclass(frozen=True, slots=True)

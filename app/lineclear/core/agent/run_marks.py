@@ -17,7 +17,7 @@ from typing import Final, Literal, get_args
 
 from lineclear.core.agent.errors import ResumeSerializeError
 from lineclear.core.agent.pending_file import newest_call
-from lineclear.core.agent.run import pending_in
+from lineclear.core.agent.request_record import pending_in
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file

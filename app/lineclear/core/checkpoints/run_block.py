@@ -38,6 +38,15 @@ class KnownLimits(Record):
     tokens: Count | None = None
 
 
+class KnownLoss(Record):
+    """A call that no checkpoint can hold as the model wrote it, so that it is not made."""
+
+    refusal: str
+    """What the model is told."""
+    malformed: bool
+    """Whether its arguments were to be a JSON object, and are none."""
+
+
 class RunBlock(Record):
     """The block itself; `call_ids` are the model's own names of the steps' calls."""
 
@@ -55,6 +64,8 @@ class RunBlock(Record):
     call_ids: list[str | None]
     batch_ids: Omitted[list[str | None]] = Field(default_factory=list)
     """The same for all calls of the round that is going on."""
+    losses: Omitted[dict[str, KnownLoss]] = Field(default_factory=dict)
+    """Those of its calls that are only described, by the id of the call."""
     convergence: Omitted[LoopConvergenceState | None] = None
     """The guards, where the system itself has none."""
     begun: Omitted[list[Count] | None] = None
@@ -70,9 +81,12 @@ def read_block(document: Json) -> RunBlock | None:
     try:
         return RunBlock.from_document(document)
     except Unreadable as why:
-        raise Unreadable(
-            why.code, worded("In its block 'lineclear': {why}", why=why.sentence)
-        ) from why
+        raise in_block(why) from why
+
+
+def in_block(why: Unreadable) -> Unreadable:
+    """Say that it is the block in which something is wrong."""
+    return Unreadable(why.code, worded("In its block 'lineclear': {why}", why=why.sentence))
 
 
 def is_broken(document: Json, results: int) -> bool:

@@ -74,8 +74,8 @@ class Call:
     adapter: str | None = None
     description: str | None = None
     tool_schema: dict[str, Any] | None = None
-    remaining: tuple[dict[str, Any], ...] = ()
-    """Actions of the same turn that come after this one, for the resume."""
+    round: dict[str, Json] | None = None
+    """What a resume needs to know of the run besides, in the asking program's own form."""
     takes: tuple[str, ...] = ()
     """Verdicts that the agent has a use for, all if empty."""
 
@@ -361,7 +361,7 @@ def _new_block(store: Store, call: Call, key: str, seq: int, past: _Past) -> Req
         "description": call.description,
         "tool_schema": call.tool_schema,
         "repeats": past.repeats,
-        "remaining": call.remaining or None,
+        "round": call.round,
         "takes": call.takes or None,
     }
     assert store.store_id is not None

@@ -203,8 +203,8 @@ class RequestBlock(Record):
     tool_schema: dict[str, Any] | None = None
     repeats: Hex32 | None = None
     """aid of an identical call of this lane that finished before."""
-    remaining: JsonArray[dict[str, Any]] | None = None
-    """Actions of the same turn that the agent has still to do after this one."""
+    round: dict[str, Any] | None = None
+    """What the agent has to know of its run to go on from here, in its own form."""
     marked_cut: bool | None = None
     """The agent says that what it shows is not the whole call."""
     takes: JsonArray[str] | None = None
