@@ -114,7 +114,30 @@ async def leaving(on: Set) -> None:
     await asyncio.sleep(0.3)
 
 
+async def not_denied(on: Set) -> None:
+    """A standing denial that cannot be written, while no call is in view; its list."""
+    standing = on.window.flow.standing
+    await on.choose("refund")
+    on.do("deny")
+    editor = on.window.pane.editor
+    editor.text.setPlainText("Wrong customer.")
+    editor.lasting.setChecked(True)
+    on.do("submit")
+    await until(standing.listed)
+    row = on.window.model.row(on.window.flow.view.id)
+    ((word, _told),) = standing.listed()
+    # Twice: once may be chance.
+    for _ in range(2):
+        assert row is not None
+        standing._miss(row, word, "The disk is full. Make room on it.")  # noqa: SLF001
+    on.window.flow.view.show("")
+    standing.changed.emit()
+    await until(on.window.open_words.strip.isVisible)
+    await asyncio.sleep(0.3)
+
+
 TROUBLES: dict[str, Scene] = {
+    "not-denied": not_denied,
     "missing": missing,
     "paused": paused,
     "all-paused": all_paused,

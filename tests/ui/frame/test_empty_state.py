@@ -3,7 +3,7 @@
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from lineclear.ui.frame.empty_state import EmptyState
 
@@ -21,3 +21,19 @@ def test_a_button_is_pressed_by_enter_and_space(qtbot, key):
     assert button is not None
     QTest.keyClick(button, key)
     assert wanted == ["demo"]
+
+
+@pytest.mark.qt_log_ignore("propagateSizeHints", extend=True)
+def test_a_button_says_it_shorter_where_there_is_no_room_for_all_of_it(qtbot):
+    host = QWidget()
+    qtbot.addWidget(host)
+    empty = EmptyState(host)
+    button = empty.findChild(QPushButton, "watchEmpty")
+    assert button is not None
+    host.show()
+    needed = button.fontMetrics().horizontalAdvance("Watch what is paused")
+    empty.resize(needed, 350)
+    empty.say("Every folder is paused.", "watch")
+    assert (button.text(), button.toolTip()) == ("Watch again", "Watch what is paused")
+    empty.resize(needed + 80, 350)
+    assert (button.text(), button.toolTip()) == ("Watch what is paused", "")

@@ -112,7 +112,8 @@ def test_a_paused_folder_stays_in_the_list_and_lists_nothing(sidebar, qtbot):
     good, rests = Path("/srv/bots"), Path("/srv/night")
     sidebar.show_sources([SourceHealth(good, ok=True)], {good: 4}, [rests])
     lines = [sidebar.source_model.index(row) for row in range(sidebar.source_model.rowCount())]
-    assert [line.data() for line in lines] == ["/srv/bots", "/srv/night, paused"]
+    assert [line.data() for line in lines] == ["/srv/bots", "/srv/night"]
+    assert lines[1].data(Qt.ItemDataRole.AccessibleTextRole) == "/srv/night, paused"
     assert (lines[1].data(Role.COUNT), lines[1].data(Role.MARK)) == (None, "paused")
     assert "nothing in it is looked at" in lines[1].data(Qt.ItemDataRole.ToolTipRole)
     assert (sidebar.path_at(lines[1]), sidebar.is_paused(rests)) == (rests, True)

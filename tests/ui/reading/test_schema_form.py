@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit
 
 from lineclear.core.checkpoints import jsontext
+from lineclear.ui.labels import PlainLabel
 from lineclear.ui.reading.schema_form import MOST_FIELDS, Field, SchemaForm, fields_of
 from tests.ui.sample import ask_for
 from tests.ui.test_window import click, decision_of, ready, select
@@ -59,6 +60,24 @@ def form(qtbot):
     made = SchemaForm()
     qtbot.addWidget(made)
     return made
+
+
+@pytest.mark.parametrize(
+    "rest, told",
+    [
+        ({"lines": ["a"]}, "lines stays as it is. Change it as JSON."),
+        (
+            {f"{{x}}{number}": {} for number in range(6)},
+            "{x}0, {x}1, {x}2, {x}3 and 2 more stay as they are. Change them as JSON.",
+        ),
+    ],
+)
+def test_it_says_of_what_has_no_field_that_it_is_kept(form, rest, told):
+    form.begin(fields_of(SCHEMA), {"customer": "C-1", **rest})
+    (said,) = form.findChildren(PlainLabel, "formRest")
+    assert said.text() == told
+    form.begin(fields_of(SCHEMA), {"customer": "C-1"})
+    assert form.widget().findChildren(PlainLabel, "formRest") == []
 
 
 def line(form: SchemaForm, name: str) -> QLineEdit:

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
 from lineclear.core.inbox.operator.settings import Settings, SourceSetting, load, save
+from lineclear.ui.frame.sidebar import Role
 from lineclear.ui.window import MainWindow
 from tests.ui.frame.test_tray import Notified
 from tests.ui.sample import ask_for
@@ -50,7 +51,7 @@ async def test_a_window_that_watches_nothing_says_so_and_how_to_watch_again(
         assert source.name in window.status.watching.toolTip()
         window.tray._redraw()
         assert "every folder is paused" in icon.tip
-        assert "paused" in window.sidebar.source_model.index(0).data()
+        assert window.sidebar.source_model.index(0).data(Role.NOTE) == "paused"
         QTest.mouseClick(way_back(window), Qt.MouseButton.LeftButton)
         await until(lambda: window.model.rowCount() == 1, "the call again")
         await until(lambda: "paused" not in icon.tip, "the tray's word")

@@ -26,6 +26,7 @@ from lineclear.core.inbox.operator.settings import (
 )
 from lineclear.ui.bridge import Bridge
 from lineclear.ui.deciding.arming import Act
+from lineclear.ui.frame.sidebar import Role
 from lineclear.ui.reading.banners import Notice
 from lineclear.ui.settings import following
 from lineclear.ui.settings.desk import COMMANDS, FOLDERS, GENERAL, HISTORY, KEYS, LOOK
@@ -562,7 +563,7 @@ async def test_all_folders_paused_nobody_says_that_nothing_waits(window, source,
     next(one for one in menu.actions() if one.text() == "Pause").trigger()
     await until(lambda: window.status.watching.text() == "1 paused", "what is watched")
     assert window.status.totals.text() == ""
-    assert window.sidebar.source_model.index(0).data().endswith(", paused")
+    assert window.sidebar.source_model.index(0).data(Role.NOTE) == "paused"
     window.table.clearSelection()
     menu = window.desk.folder_menu(source)
     next(one for one in menu.actions() if one.text() == "Watch it again").trigger()

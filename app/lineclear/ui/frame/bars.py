@@ -100,6 +100,8 @@ class StatusLine(QWidget):
         super().__init__(parent)
         self.setObjectName("statusLine")
         self.held = _status_button("held", self.take_back)
+        # The seconds that are left stand at the end.
+        self.held.elide_mode = Qt.TextElideMode.ElideLeft
         self.standing = _status_button("standing", self.words_wanted)
         self.trouble = _status_button("trouble", self.troubles_wanted)
         self.trouble.setProperty("tone", "stop")
@@ -162,22 +164,35 @@ class StatusLine(QWidget):
         self._again.start()
         announce(self.totals, told)
 
-    def show_words(self, held: str, standing: str) -> None:
-        """Say which words are not written yet and which stand; "" for none. Nothing moves."""
-        for button, told, ends in (
-            (self.held, held, _(" \u00b7 Take back (Ctrl+Z)")),
-            (self.standing, standing, "\u2026"),
+    def show_words(self, held: str, standing: str, in_short: str) -> None:
+        """Say which words are not written yet and which stand, also IN SHORT; "" for none.
+
+        Nothing moves.
+        """
+        back, key = _("{told} \u00b7 Take back"), _("{told} \u00b7 Take back (Ctrl+Z)")
+        for button, told, ways in (
+            (self.held, held, (key.format(told=held), back.format(told=held), held)),
+            (self.standing, standing, (f"{standing}\u2026", f"{in_short}\u2026")),
         ):
-            shown = f"{told}{ends}".replace("&", "&&") if told else ""
-            if button.text() != shown:
-                button.setText(shown)
+            shown = [one.replace("&", "&&") for one in ways] if told else [""]
+            if button.text() != shown[0]:
+                button.say(shown)
                 button.setAccessibleName(told)
                 explain(button, told)
             button.setVisible(bool(told))
 
 
 class _Words(QPushButton):
-    """A button in a line of words: where there is no room for all of it, its middle gives way."""
+    """A button in a line of words: where there is no room for all of it, it says it shorter."""
+
+    elide_mode = Qt.TextElideMode.ElideMiddle
+    """What gives way where there is no room for the shortest either."""
+    _ways: tuple[str, ...] = ("",)
+
+    def say(self, ways: Sequence[str]) -> None:
+        """Take what to say, in WAYS from the longest to the shortest."""
+        self._ways = tuple(ways)
+        self.setText(ways[0])
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         """A word or two at either end."""
@@ -192,11 +207,14 @@ class _Words(QPushButton):
             .subElementRect(QStyle.SubElement.SE_PushButtonContents, option, self)
             .width()
         )
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        metrics = self.fontMetrics()
+        fits = (one for one in self._ways if metrics.horizontalAdvance(one) <= room)
+        option.text = next(fits, "") or metrics.elidedText(self._ways[-1], self.elide_mode, room)
 
 
-def _status_button(name: str, pressed: SignalInstance) -> QPushButton:
+def _status_button(name: str, pressed: SignalInstance) -> _Words:
     button = in_line_button("", name, tabular=True, kind=_Words)
+    assert isinstance(button, _Words)
     button.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
     button.setAccessibleName(_("Nothing is open"))
     button.clicked.connect(pressed)

@@ -10,7 +10,8 @@ from lineclear.language import _
 from lineclear.ui.labels import WholeLabel
 
 COPY = _("Copy three lines for an agent")
-COPY_SHORT = _("Copy three lines")
+_SHORT = {"copy": _("Copy three lines"), "watch": _("Watch again")}
+"""What a button says where there is no room for all of it."""
 _FRAMED = 28
 """Pixels of a button beside its words."""
 
@@ -80,11 +81,12 @@ class EmptyState(QWidget):
         wide = sum(each.sizeHint().width() + self._line.spacing() for each in shown)
         beside = wide <= self.width() - 24
         for name, button in self._buttons.items():
-            said = COPY_SHORT if name == "copy" and self.width() < 260 else self._texts[name]
-            room = self.width() - 24 - _FRAMED
+            said, room = self._texts[name], self.width() - 24 - _FRAMED
+            if button.fontMetrics().horizontalAdvance(said) > room:
+                said = _SHORT.get(name, said)
             cut = button.fontMetrics().elidedText(said, Qt.TextElideMode.ElideRight, room)
             button.setText(cut)
-            button.setToolTip("" if cut == said else said)
+            button.setToolTip("" if cut == self._texts[name] else self._texts[name])
         direction = QBoxLayout.Direction
         self._line.setDirection(direction.LeftToRight if beside else direction.TopToBottom)
 

@@ -53,8 +53,11 @@ class OpenWords(QObject):
         self.strip.hide()
 
     def _show(self) -> None:
-        self._status.show_words(self._flow.holding.told(), self._flow.standing.told())
-        active = self._flow.standing.active()
+        standing = self._flow.standing
+        active = standing.active()
+        self._status.show_words(
+            self._flow.holding.told(), standing.told(), standing.told_of(active)
+        )
         # It tells of no word that is over.
         self._from_before = tuple(one for one in self._from_before if one in active)
         told = self._begins()

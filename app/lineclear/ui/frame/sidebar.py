@@ -18,7 +18,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -55,6 +55,7 @@ class Role(IntEnum):
     COUNT = Qt.ItemDataRole.UserRole + 1
     MARK = Qt.ItemDataRole.UserRole + 2
     """`bold`, `alarm`, `ok`, `trouble`, `paused`, `space` (a gap above), joined by blanks."""
+    NOTE = Qt.ItemDataRole.UserRole + 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class Entry:
     count: int | None
     mark: str = ""
     tip: str = ""
+    note: str = ""
+    """A word at the right where there is room for it beside the name; read out in any case."""
 
 
 class EntryModel(QAbstractListModel):
@@ -86,14 +89,15 @@ class EntryModel(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.text
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return entry.text if entry.count is None else f"{entry.text}, {entry.count}"
+            parts = (entry.text, entry.note, "" if entry.count is None else str(entry.count))
+            return ", ".join(filter(None, parts))
         if role == Qt.ItemDataRole.ToolTipRole:
             return entry.tip or None
         if role == Role.COUNT:
             return entry.count
         if role == Role.MARK:
             return entry.mark
-        return None
+        return entry.note if role == Role.NOTE else None
 
     def show(self, entries: Sequence[Entry]) -> None:
         """Show these lines."""
@@ -156,8 +160,9 @@ class EntryDelegate(QStyledItemDelegate):
             left += 16
         font = theme.body_font()
         font.setBold("bold" in mark)
-        painter.setFont(font)
         painter.setPen(QColor(t.muted if "paused" in mark else t.text))
+        right = self._note(painter, QRect(left, box.top(), right - left, box.height()), index, font)
+        painter.setFont(font)
         words = QFontMetrics(font).elidedText(
             str(index.data()), Qt.TextElideMode.ElideMiddle, right - left - 8
         )
@@ -166,6 +171,20 @@ class EntryDelegate(QStyledItemDelegate):
             where, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), words
         )
         painter.restore()
+
+    def _note(self, painter: QPainter, room: QRect, index: Index, font: QFont) -> int:
+        """Write the note at the right of ROOM, unless the name in FONT needs that."""
+        note, small = str(index.data(Role.NOTE) or ""), theme.small_font()
+        width = QFontMetrics(small).horizontalAdvance(note)
+        name = QFontMetrics(font).horizontalAdvance(str(index.data()))
+        end = room.left() + room.width()
+        if not note or name + 16 + width > room.width():
+            return end
+        painter.setFont(small)
+        painter.drawText(
+            room, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), note
+        )
+        return end - width - 8
 
     def _count(
         self, painter: QPainter, box: QRect, count: int | None, mark: list[str], t: theme.Tokens
@@ -337,12 +356,7 @@ class Sidebar(QWidget):
                 )
             )
         entries += [
-            Entry(
-                _("{folder}, paused").format(folder=words.place(path)),
-                None,
-                "paused",
-                tooltip(f"{path}: {PAUSED}"),
-            )
+            Entry(words.place(path), None, "paused", tooltip(f"{path}: {PAUSED}"), _("paused"))
             for path in self._paused
         ]
         self.source_model.show(entries)

@@ -232,9 +232,7 @@ class EntryDelegate(QStyledItemDelegate):
         whole = QRect(8, rect.top(), view.viewport().width() - 16, rect.height() - 1)
         painter.setFont(self._small)
         painter.setPen(QColor(t.muted))
-        shown = painter.fontMetrics().elidedText(
-            sentence, Qt.TextElideMode.ElideRight, whole.width()
-        )
+        shown = "\n".join(two_lines(sentence, painter.fontMetrics(), whole.width()))
         painter.drawText(whole, int(_LEFT_MIDDLE), shown)
 
     def _cell(
@@ -281,6 +279,20 @@ _MIDDLE = Qt.TextElideMode.ElideMiddle
 
 def _high(font: QFont) -> int:
     return QFontMetrics(font).height()
+
+
+def two_lines(text: str, metrics: QFontMetrics, width: int) -> list[str]:
+    """Give TEXT in one line of WIDTH pixels, else in two; of the second, what fits."""
+    if metrics.horizontalAdvance(text) <= width:
+        return [text]
+    words = text.split(" ")
+    heads = (number for number in range(len(words) - 1, 0, -1))
+    fits = (
+        number for number in heads if metrics.horizontalAdvance(" ".join(words[:number])) <= width
+    )
+    first = next(fits, 0)
+    rest = metrics.elidedText(" ".join(words[first:]), Qt.TextElideMode.ElideRight, width)
+    return [" ".join(words[:first]), rest] if first else [rest]
 
 
 def row_height() -> int:

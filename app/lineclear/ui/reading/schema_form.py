@@ -23,15 +23,17 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import reveal, visible, visible_line
 from lineclear.core.checkpoints.model import Json
 from lineclear.core.errors import LineclearError
-from lineclear.language import _
+from lineclear.language import _, counted
 from lineclear.ui import theme
-from lineclear.ui.labels import PlainLabel, explain
+from lineclear.ui.labels import PlainLabel, WholeLabel, explain
 from lineclear.ui.reading.written_text import WrittenText
 
 MOST_FIELDS = 40
 _MOST_CHOICES = 60
 _LONG = 80
 """Characters from which a text has several lines."""
+_NAMED = 4
+"""Arguments without a field that are named."""
 _NOT_GIVEN = _("not given")
 _KINDS = ("string", "number", "integer", "boolean")
 
@@ -69,6 +71,19 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[Field, ...]:
         elif of_it.get("type") in _KINDS:
             found.append(Field(name, str(of_it["type"]), name in required, (), description))
     return tuple(found[:MOST_FIELDS])
+
+
+def _kept_as_it_is(names: list[str]) -> str:
+    """Say of arguments that no field holds where they can be changed."""
+    shown = ", ".join(visible_line(name, 60) for name in names[:_NAMED])
+    if len(names) > _NAMED:
+        shown = _("{names} and {more} more").format(names=shown, more=len(names) - _NAMED)
+    return counted(
+        "{names} stays as it is. Change it as JSON.",
+        "{names} stay as they are. Change them as JSON.",
+        len(names),
+        names=shown,
+    )
 
 
 class SchemaForm(QScrollArea):
@@ -124,6 +139,8 @@ class SchemaForm(QScrollArea):
             label.setBuddy(editor)
             label.setMinimumHeight(editor.sizeHint().height() if field.kind != "string" else 30)
             form.addRow(label, editor)
+        if rest := [name for name in value if all(name != one.name for one in fields)]:
+            form.addRow(WholeLabel(_kept_as_it_is(rest), name="formRest"))
         self.setWidget(page)
 
     # --- One field --------------------------------------------------------------------------
