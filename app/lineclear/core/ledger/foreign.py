@@ -20,7 +20,7 @@ from lineclear.core.checkpoints.sniff import (
     read_checkpoint,
     read_checkpoint_head,
 )
-from lineclear.core.errors import NotConfirmed, Refusal, StoreRefused, Unreadable
+from lineclear.core.errors import LineclearError, NotConfirmed, Refusal, StoreRefused, Unreadable
 from lineclear.core.ledger.attempts import at_this_attempt, attempt_aid
 from lineclear.core.ledger.claims import (
     claimed_folder,
@@ -30,6 +30,7 @@ from lineclear.core.ledger.claims import (
     shelf_of,
 )
 from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
+from lineclear.core.ledger.damaged import refuse_damaged
 from lineclear.core.ledger.folders import (
     descended,
     names_in,
@@ -267,9 +268,11 @@ def put_back(store: Store, claimed: Claimed) -> None:
             ) from None
         except FileNotFoundError:
             raise Refusal(worded("The claimed checkpoint is gone."), code="gone") from None
-    with contextlib.suppress(OSError):
-        # Not empty: a resumed agent left more there.
-        claimed.folder.rmdir()
+    with contextlib.suppress(OSError, LineclearError):
+        *above, name = place.folders
+        with _opened(store, above) as shelf:
+            # Not empty: a resumed agent left more there.
+            os.rmdir(name, dir_fd=shelf)
 
 
 def _take(store: Store, place: _Place, target: Path, shown: Shown) -> None:
@@ -359,10 +362,11 @@ def _aid_of(store: Store, path: Path, like: Shown | None = None) -> str | None:
 
 
 def _refuse_started(store: Store, shown: Shown) -> None:
-    records = store.known_records(None, shown.aid)
+    records = store.records(None, shown.aid)
     records.refuse_unread()
-    if records.start is not None or records.outcome is not None or records.damaged:
+    if records.start is not None or records.outcome is not None:
         raise Refusal(worded("This call was started or ended already."), code="started")
+    refuse_damaged(records, store.path)
 
 
 def _opened(store: Store, folders: Sequence[str]) -> AbstractContextManager[int]:

@@ -206,8 +206,8 @@ class Store:
     def known_records(self, seq: int | None, aid: str) -> CallRecords:
         """Read the records of one call by their names, without listing the folder.
 
-        Tells no strays of other calls; launches and late outcomes are found while their numbers
-        follow on each other.
+        Tells no strays of other calls and no launches; late outcomes are found while their numbers
+        follow on each other, but that which counts is found under any.
         """
         if self._ledger_fd == _NO_FOLDER:
             return CallRecords(seq=seq, aid=aid)
@@ -312,7 +312,7 @@ class Store:
         elif anew:
             # Only what operators read of it depends on this.
             with contextlib.suppress(OSError):
-                os.utime(self.path / PENDING)
+                os.utime(PENDING, dir_fd=self._root_fd, follow_symlinks=False)
 
     def clear(self, raw: bytes) -> None:
         """Unlink pending.json only if it holds exactly RAW; fsync."""

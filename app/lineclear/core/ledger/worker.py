@@ -133,8 +133,8 @@ def working(store: Store) -> Iterator[AgentLock | None]:
     held = None
     if store.ledger_fd is not None:
         try:
-            _make_folders(store, folder)
-            held = AgentLock.acquire(folder, group=store.group)
+            with _made(store, WORKERS, folder.name) as fd:
+                held = AgentLock.acquire(folder, group=store.group, dir_fd=fd)
         except StoreRefused as why:
             if why.code != "no_locks":
                 raise
@@ -151,12 +151,17 @@ def working(store: Store) -> Iterator[AgentLock | None]:
                     _remove(store, folder)
 
 
-def _make_folders(store: Store, folder: Path) -> None:
-    """Make the folders of a lock, which nobody else may rename; raises as `AgentLock.acquire`."""
+@contextmanager
+def _made(store: Store, *names: str) -> Iterator[int]:
+    """Make the folder of a lock and open it; nobody else may rename it, nor what is in it.
+
+    Raises as `AgentLock.acquire`.
+    """
     path = store.path / APPROVALS
+    assert store.ledger_fd is not None
     with ExitStack() as opened:
         fd = store.ledger_fd
-        for name in (WORKERS, folder.name):
+        for name in names:
             path /= name
             try:
                 make_folder(name, dir_fd=fd, group=store.group, mode=SHOWN_MODE)
@@ -165,6 +170,7 @@ def _make_folders(store: Store, folder: Path) -> None:
             fd = open_folder(name, path, dir_fd=fd)
             opened.callback(close_folder, fd)
             refuse_others(status_of(fd, path), path)
+        yield fd
 
 
 def _is_open(store: Store) -> bool:
@@ -215,7 +221,9 @@ def _take_turn(store: Store) -> AgentLock | None:
         while True:
             try:
                 # Never removed: who waits for a lock that is gone would not wait for its holder.
-                return AgentLock.acquire(store.path / APPROVALS / WORKERS, group=store.group)
+                with _made(store, WORKERS) as fd:
+                    place = store.path / APPROVALS / WORKERS
+                    return AgentLock.acquire(place, group=store.group, dir_fd=fd)
             except StoreHeld as why:
                 if patience.over:
                     raise

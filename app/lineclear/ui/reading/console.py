@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -25,13 +27,25 @@ LINES_KEPT = 5_000
 
 
 def read_more(log: Path, offset: int) -> tuple[bytes, int]:
-    """Read what a log has grown by; its new offset (0 again when it was cut)."""
-    with log.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
+    """Read what a log has grown by; its new offset (0 again when it was cut).
+
+    Whoever owns its folder may put a link or a pipe there: neither is followed, nor waited for.
+    """
+    with open(log, "rb", opener=_open) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(log))
+        size = status.st_size
         start = offset if size >= offset else 0
         file.seek(start)
         more = file.read(AT_ONCE)
         return more, start + len(more)
+
+
+def _open(path: str, flags: int) -> int:
+    for more in ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY"):
+        flags |= getattr(os, more, 0)
+    return os.open(path, flags)
 
 
 class Console(QWidget):

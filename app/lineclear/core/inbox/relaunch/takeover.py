@@ -240,8 +240,11 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
     if not os.path.lexists(folder):
         # A kill leaves it whole or not at all.
         draft = store.path / APPROVALS / folder.name
+        if os.path.lexists(draft):
+            refuse_others(draft.lstat(), draft)
         hand(draft, position.run_id)
-        os.rename(draft, folder)
+        name = folder.name
+        os.rename(name, name, src_dir_fd=store.ledger_fd, dst_dir_fd=store.root_fd)
         sync_folder(store.root_fd)
     refuse_others(folder.lstat(), folder)
     return folder
