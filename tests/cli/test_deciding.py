@@ -2,6 +2,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -389,6 +390,20 @@ def test_an_approval_that_nobody_picked_up_is_taken_back(tmp_path):
         assert (done.returncode, done.stderr) == (0, "")
         row = only_row()
     assert row["outcome"] == "withdrawn"
+    ended = rf"Ended      taken back by {re.escape(row['taken_back_by'])} at \d\d:\d\d:\d\d\n"
+    assert re.search(ended, lineclear("show", row["id"]).stdout)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals there")
+def test_a_call_that_its_agent_gave_up_says_since_when(tmp_path):
+    with agent(tmp_path) as bot:
+        row = only_row()
+        bot.process.send_signal(signal.SIGINT)
+        bot.process.wait(20)
+        row = only_row(state="done")
+    assert row["outcome"] == "withdrawn"
+    shown = lineclear("show", row["id"]).stdout
+    assert re.search(r"Ended      withdrawn by its agent at \d\d:\d\d:\d\d\n", shown)
 
 
 def test_what_was_picked_up_is_not_taken_back(tmp_path):
@@ -422,6 +437,9 @@ def test_a_call_that_may_have_run_is_settled_by_a_person(tmp_path, words, resolu
         assert (outcome["outcome"], outcome["resolution"]) == ("resolved", resolution)
         if result is not None:
             assert outcome["result"] == result
+        told = {"ran": "it ran", "not_run": "it did not run", "ask_again": "it is asked again"}
+        ended = rf"Ended      settled by {re.escape(outcome['by']['name'])} at \d\d:\d\d:\d\d: "
+        assert re.search(ended + told[resolution], lineclear("show", row["id"]).stdout)
         assert lineclear("resolve", row["id"], *words).returncode in (3, 4)
         assert len(bot.runs()) == 1
 

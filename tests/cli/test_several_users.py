@@ -151,6 +151,8 @@ def test_a_colleague_takes_back_and_starts_nothing_of_another_user(town):
     again = says(town, ALICE, "take-back", call)
     assert again.returncode != 0
     assert row(town, ALICE, "done")["outcome"] == "withdrawn"
+    ended = f"Ended      taken back by lc-bob (uid {BOB.uid}) at "
+    assert ended in says(town, ALICE, "show", call).stdout
 
 
 def test_what_may_have_run_is_settled_by_one_and_told_to_the_other(town):

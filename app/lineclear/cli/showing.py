@@ -21,7 +21,7 @@ from lineclear.core.inbox.rows.row import Detail, Row, Unread, row_json
 from lineclear.core.inbox.rows.warning_words import SAME_USER, could_forge, unheard
 from lineclear.core.inbox.runs import resumed
 from lineclear.core.inbox.runs.answered import told_shortly
-from lineclear.core.ledger.records import Person, format_instant
+from lineclear.core.ledger.records import Person, Revoked, format_instant
 from lineclear.core.ledger.state import State
 from lineclear.core.ledger.store import Shown
 from lineclear.core.places import path_text
@@ -29,6 +29,11 @@ from lineclear.core.places import path_text
 _ODD_TIMES = {
     wording.UNKNOWN: "at an unknown time",
     wording.IN_THE_FUTURE: "at a time in the future (clock?)",
+}
+_RESOLUTIONS = {
+    "ran": ": it ran",
+    "not_run": ": it did not run",
+    "ask_again": ": it is asked again",
 }
 _LEVEL_STYLES = {
     Level.NOTE: "dim",
@@ -136,6 +141,9 @@ def _print(detail: Detail, terminal: Terminal, values: Values, me: Person, now: 
     terminal.say("State      ", Styled(told, wording.STYLES.get(row.state, "")))
     if row.decision is not None:
         terminal.say("Decision   ", wording.decision_words(row.decision, now, values.line))
+    ended = _ended_by(detail, now)
+    if ended:
+        terminal.say("Ended      ", ended)
     if not row.may_answer and not row.closed:
         terminal.say("Your word  ", Styled(unheard(row), "care"))
     if row.position is not None:
@@ -183,6 +191,22 @@ def _ended(detail: Detail) -> str:
     if not code:
         return ""
     return f" (signal {-code})" if code < 0 else f" (exit code {code})"
+
+
+def _ended_by(detail: Detail, now: datetime) -> str:
+    """Tell who settled a call, took it back or gave it up, and when; "" where none of these."""
+    outcome = detail.outcome
+    start = None if detail.records is None else detail.records.start
+    if detail.row.taken_back_by is not None and isinstance(start, Revoked):
+        taken = start.revoked
+        return f"taken back by {wording.person(taken.by)} at {wording.clock(taken.at, now)}"
+    if outcome is None:
+        return ""
+    at = wording.clock(outcome.ended_at, now)
+    if outcome.outcome == "resolved" and outcome.by is not None:
+        how = _RESOLUTIONS.get(outcome.resolution or "", "")
+        return f"settled by {wording.person(outcome.by)} at {at}{how}"
+    return f"withdrawn by its agent at {at}" if outcome.outcome == "withdrawn" else ""
 
 
 def _state(row: Row, values: Values, now: datetime) -> str:
