@@ -35,7 +35,7 @@ from lineclear.ui.queue.sections import OPEN_SECTIONS, Section
 from lineclear.ui.tasks import Tasks
 
 _LOOK_MS = 1000
-_AGAIN_S = (2.0, 5.0, 10.0, 30.0)
+_AGAIN_S = (2.0, 2.0, 5.0, 10.0)
 """Pauses before what could not be written is tried again."""
 
 

@@ -43,9 +43,11 @@ class OpenWords(QObject):
         told = self._flow.standing.told_of(self._from_before)
         goes_on = _("Your denial from before goes on. {told}.").format(told=told) if told else ""
         trouble = self._flow.standing.trouble()
-        return " ".join(
-            filter(None, (goes_on, self._said, "" if trouble == self._read else trouble))
-        )
+        if trouble != self._read:
+            # Once it is over, it is news again.
+            self._read = ""
+        parts = ("" if self._read else trouble, goes_on, self._said)
+        return " ".join(filter(None, parts))
 
     def _seen(self) -> None:
         self._from_before, self._said, self._told = (), "", ""
