@@ -175,6 +175,38 @@ def test_an_outcome_of_a_stranger_ends_nothing(store, lane):
     assert [name for name, _ in records.stray] == [f"000001-{shown.aid}.outcome.json"]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+def test_an_outcome_beside_a_strangers_is_found_when_a_lower_number_is_gone(store, caplog):
+    shown = asked(store)
+    started(store, shown)
+    for name in ("outcome", "outcome-late-1"):
+        planted = record(store, f"000001-{shown.aid}.{name}.json")
+        put(planted, b"{}")
+        os.chown(planted, 4711, -1)
+    finish(store, shown, "ok", result="done")
+    planted.unlink()
+    assert record(store, f"000001-{shown.aid}.outcome-late-2.json").exists()
+    for records in (of(store, shown), store.known_records(1, shown.aid)):
+        assert records.outcome is not None
+        assert records.outcome.result == "done"
+    assert store.reader.outcome(1, shown.aid).result == "done"
+    assert "4711" in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+@pytest.mark.parametrize("kind", ["decision", "start", "outcome"])
+def test_a_strangers_link_is_as_his_files_are(store, kind):
+    shown = asked(store)
+    planted = record(store, f"000001-{shown.aid}.{kind}.json")
+    planted.symlink_to("/nowhere")
+    os.chown(planted, 4711, -1, follow_symlinks=False)
+    records = of(store, shown)
+    assert [name for name, _ in records.stray] == [planted.name]
+    with pytest.raises(Unreadable, match="belongs to user 4711") as refused:
+        getattr(store.reader, kind)(1, shown.aid)
+    assert refused.value.code == "owner"
+
+
 def test_an_outcome_that_was_not_confirmed_can_be_said_again(store, monkeypatch):
     shown = asked(store)
     started(store, shown)

@@ -102,6 +102,7 @@ _LADDER: Final[dict[Level, dict[str, str]]] = {
         ),
         "file_changed": worded("A file that it names changed on disk since it was asked."),
         "stray_record": worded("A file bears its name and counts for nothing."),
+        "damaged_launch": worded("A record of an earlier start of it cannot be read."),
         "run_went_on": worded(
             "Its run went on since it asked: a newer checkpoint stands beside it."
         ),

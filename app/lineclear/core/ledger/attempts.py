@@ -80,11 +80,12 @@ def launches_before(store: Store, firsts: Iterable[str], attempt: int) -> list[L
 
     FIRSTS are the ids that the first attempt of each call of a file has.
     """
+    named = store.names()
     found = [
         launch
         for first in firsts
         for before in range(1, attempt)
-        for launch in store.known_records(None, attempt_aid(first, before)).launches
+        for launch in store.records(None, attempt_aid(first, before), named=named).launches
     ]
     return sorted(found, key=lambda launch: launch.at)
 

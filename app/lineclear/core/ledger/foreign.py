@@ -30,6 +30,7 @@ from lineclear.core.ledger.claims import (
     shelf_of,
 )
 from lineclear.core.ledger.commit import NO_EXCLUSIVE_RENAME, sync_folder
+from lineclear.core.ledger.damaged import refuse_damaged
 from lineclear.core.ledger.folders import (
     descended,
     names_in,
@@ -361,10 +362,11 @@ def _aid_of(store: Store, path: Path, like: Shown | None = None) -> str | None:
 
 
 def _refuse_started(store: Store, shown: Shown) -> None:
-    records = store.known_records(None, shown.aid)
+    records = store.records(None, shown.aid)
     records.refuse_unread()
-    if records.start is not None or records.outcome is not None or records.damaged:
+    if records.start is not None or records.outcome is not None:
         raise Refusal(worded("This call was started or ended already."), code="started")
+    refuse_damaged(records, store.path)
 
 
 def _opened(store: Store, folders: Sequence[str]) -> AbstractContextManager[int]:

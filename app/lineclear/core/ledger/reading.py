@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,9 +14,11 @@ from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
 from lineclear.core.ledger.bound import NO_START, STRAY, Ledger
 from lineclear.core.ledger.calls import CallRecords, Rewritten, Shown
-from lineclear.core.ledger.folders import stands
+from lineclear.core.ledger.folders import stands, uid_of
 from lineclear.core.ledger.held_decision import held_decision, rewritten
 from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, parse_name, record_name
+from lineclear.core.ledger.numbered import Named, by_count, by_listing
+from lineclear.core.ledger.one_look import Found
 from lineclear.core.ledger.records import (
     BoundRecord,
     Decision,
@@ -36,27 +37,8 @@ _FROM_ANYONE_HERE = frozenset({"expired", "withdrawn"})
 _T = TypeVar("_T")
 
 
-@dataclass(slots=True)
-class _Found:
-    """What one look at a call's files gave."""
-
-    damaged: list[tuple[str, str, str]] = field(default_factory=list)
-    stray: list[tuple[str, str]] = field(default_factory=list)
-
-    def attempt(self, name: str, read: Callable[[], _T]) -> _T | None:
-        """Read, and note what cannot be read: damage, or a stray of a foreign owner."""
-        try:
-            return read()
-        except Unreadable as why:
-            if why.code in STRAY:
-                self.stray.append((name, why.sentence))
-            elif why.code != "absent":
-                self.damaged.append((name, why.code, why.sentence))
-            return None
-
-
 def _rewritten(
-    held: bytes, decided: tuple[Decision, bytes] | None, found: _Found, seq: int | None, aid: str
+    held: bytes, decided: tuple[Decision, bytes] | None, found: Found, seq: int | None, aid: str
 ) -> Rewritten | None:
     """Tell how the decision's file differs from what the start holds, by what one look gave."""
     name = record_name("decision", seq=seq, aid=aid)
@@ -180,7 +162,7 @@ class RecordReader:
         except Unreadable as why:
             if why.code not in STRAY:
                 raise
-            for name, _ in self._counted("outcome-late", seq, aid):
+            for name, _ in by_listing("outcome-late", seq, aid, self._folder, self.dir_fd):
                 try:
                     return self._outcome(name)
                 except Unreadable as unread:
@@ -209,7 +191,7 @@ class RecordReader:
             for name, parsed in named
             if parsed.seq == seq and (seq is not None or parsed.aid == aid)
         ]
-        found = _Found()
+        found = Found()
         listed = frozenset(name for name, _ in named) if as_listed else None
         own = record_name("request", seq=seq, aid=aid)
         request = None
@@ -228,12 +210,22 @@ class RecordReader:
         return self._facts(seq, aid or "", request, found, numbered, listed=listed)
 
     def known(self, seq: int | None, aid: str) -> CallRecords:
-        """Read the records of one call by their names alone."""
-        found = _Found()
+        """Read the records of one call by their names alone, without its launches."""
+        kind: RecordKind = "outcome-late"
+        counted = by_count(kind, seq, aid, self._folder, self.dir_fd)
+        records = self._named(seq, aid, counted)
+        slot = record_name("outcome", seq=seq, aid=aid)
+        if records.outcome is None and any(name == slot for name, _ in records.stray):
+            # The one that counts stands beside it, under whatever number was free.
+            every = by_listing(kind, seq, aid, self._folder, self.dir_fd)
+            return self._named(seq, aid, every)
+        return records
+
+    def _named(self, seq: int | None, aid: str, numbered: Iterable[Named]) -> CallRecords:
+        found = Found()
         request = found.attempt(
             record_name("request", seq=seq, aid=aid), partial(self.request, seq, aid)
         )
-        numbered = [*self._counted("outcome-late", seq, aid), *self._counted("launch", seq, aid)]
         return self._facts(seq, aid, request, found, numbered)
 
     def _facts(
@@ -241,7 +233,7 @@ class RecordReader:
         seq: int | None,
         aid: str,
         request: Shown | None,
-        found: _Found,
+        found: Found,
         numbered: Iterable[tuple[str, RecordName]],
         *,
         listed: frozenset[str] | None = None,
@@ -305,15 +297,6 @@ class RecordReader:
             return revoked.revoked.by.uid == self.owner
         return revoked.revoked.by.name == request.block.agent
 
-    def _counted(
-        self, kind: RecordKind, seq: int | None, aid: str
-    ) -> Iterator[tuple[str, RecordName]]:
-        for n in count(1):
-            name = record_name(kind, seq=seq, aid=aid, n=n)
-            if not stands(name, self.store / APPROVALS, dir_fd=self.dir_fd):
-                return
-            yield name, RecordName(kind, seq, aid, n)
-
     @property
     def _either(self) -> frozenset[int]:
         return self.operators | {self.owner}
@@ -362,7 +345,7 @@ class RecordReader:
             if why.code not in NO_START:
                 return False
         request = record_name("request", seq=parsed.seq, aid=parsed.aid)
-        return stands(request, self.store / APPROVALS, dir_fd=self.dir_fd)
+        return stands(request, self._folder, dir_fd=self.dir_fd)
 
     def _refuse_not_theirs_to_end(self, name: str, outcome: Outcome, uid: int) -> None:
         """Refuse how another user than the store's owner says that a call ended."""
@@ -401,13 +384,20 @@ class RecordReader:
         return isinstance(start, Revoked) and start.revoked.by == outcome.by
 
     def _launch(self, name: str) -> Launch:
-        file = self._read(name, self._either)
+        file = self._read(
+            name, frozenset({self.owner}), who=worded("who cannot start the agent again")
+        )
         launch = Launch.decode(file.raw, self._path(name))
         self._refuse_stray(launch, name)
-        if file.identity.uid != self.owner:
-            raise self._foreign(name, file.identity.uid, worded("who cannot start the agent again"))
         if launch.by.uid != file.identity.uid:
             raise self._by_another(name, launch.by, worded("started it again"), file.identity.uid)
+        parsed = parse_name(name)
+        if parsed is None or parsed.n != launch.n:
+            raise Unreadable(
+                "damaged",
+                worded("{name} says that it is start {number}.", name=name, number=str(launch.n)),
+                self._path(name),
+            )
         return launch
 
     def _block(self, name: str, envelope: object, seq: int) -> RequestBlock:
@@ -435,10 +425,19 @@ class RecordReader:
             )
         return block
 
-    def _read(self, name: str, owners: frozenset[int], max_bytes: int = 16 << 20) -> FileBytes:
+    def _read(
+        self, name: str, owners: frozenset[int], max_bytes: int = 16 << 20, who: str = ""
+    ) -> FileBytes:
+        """Read a record; WHO tells what others are who own one.
+
+        Whatever others put there is theirs, also what is no file or may not be read.
+        """
         try:
             return read_file(name, dir_fd=self.dir_fd, owners=owners, max_bytes=max_bytes)
         except Unreadable as why:
+            uid = uid_of(name, self._folder, dir_fd=self.dir_fd)
+            if uid is not None and uid not in owners:
+                raise self._foreign(name, uid, who or worded("who may not write it")) from why
             raise Unreadable(why.code, why.sentence, self._path(name)) from why
 
     def _refuse_stray(self, record: BoundRecord, name: str) -> None:
@@ -483,5 +482,9 @@ class RecordReader:
             self._path(name),
         )
 
+    @property
+    def _folder(self) -> Path:
+        return self.store / APPROVALS
+
     def _path(self, name: str) -> str:
-        return str(self.store / ".approvals" / name)
+        return str(self._folder / name)

@@ -206,8 +206,8 @@ class Store:
     def known_records(self, seq: int | None, aid: str) -> CallRecords:
         """Read the records of one call by their names, without listing the folder.
 
-        Tells no strays of other calls; launches and late outcomes are found while their numbers
-        follow on each other.
+        Tells no strays of other calls and no launches; late outcomes are found while their numbers
+        follow on each other, but that which counts is found under any.
         """
         if self._ledger_fd == _NO_FOLDER:
             return CallRecords(seq=seq, aid=aid)

@@ -68,6 +68,7 @@ _CHIPS = {
     "rewritten": _("rewritten"),
     "ran_late": _("ran late"),
     "stray_record": _("stray file"),
+    "damaged_launch": _("unread start"),
     "handed_over_before": _("may have run"),
     "resumed_before": _("resumed before"),
     "unread_beside": _("unread file"),

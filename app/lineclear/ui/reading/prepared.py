@@ -290,6 +290,7 @@ def merged(row: Row, prepared: Prepared) -> Row:
         rewritten=read.rewritten,
         ran_late=read.ran_late,
         strays=read.strays,
+        damaged_launches=read.damaged_launches,
     )
 
 

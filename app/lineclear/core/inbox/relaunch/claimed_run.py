@@ -120,7 +120,7 @@ def _look_again(command: _Command, aid: str, calls: Sequence[Shown]) -> None:
     """Raise Refusal for what came since the relaunch of AID began: CALLS are to be handed over."""
     store = command.store
     rows = rows_beside(store)
-    launches = store.known_records(None, aid).launches
+    launches = store.records(None, aid).launches
     despite = frozenset(code for one in launches if _goes_on(one) for code in one.despite)
     for call in calls:
         row = next((one for one in rows if one.id == call.aid), None)
@@ -234,7 +234,7 @@ def _start_run(command: _Command, shown: Shown) -> _Started:
         raise Refusal(
             worded("This run stopped nowhere from where it could go on."), code="not_resumable"
         )
-    launches = store.known_records(None, shown.aid).launches
+    launches = store.records(None, shown.aid).launches
     ours = next((one for one in launches if _runs_on_word(one)), None)
     if ours is None:
         raise Refusal(ASK_FOR_WORD, code=MAY_BE_RUNNING)

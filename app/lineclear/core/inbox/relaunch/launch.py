@@ -47,6 +47,7 @@ from lineclear.core.ledger import lock
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
+from lineclear.core.ledger.damaged import refuse_damaged
 from lineclear.core.ledger.folders import SHARED_FILE
 from lineclear.core.ledger.layout import (
     APPROVALS,
@@ -233,7 +234,11 @@ def _next_number(store: Store, row: Row, known: Iterable[Launch]) -> int:
     KNOWN are launches that were read before, those of earlier attempts among them.
     """
     named = store.names()
-    listed = store.records(row.seq, row.id, named=named).launches
+    records = store.records(row.seq, row.id, named=named)
+    if not store.native:
+        # What starts it would be refused for it; an agent of ours has its lock.
+        refuse_damaged(records, store.path)
+    listed = records.launches
     launches = {one.nonce: one for one in (*known, *listed)}.values()
     for launch in launches:
         if launch.owner is not None and process_of(launch.owner) is Process.ALIVE:

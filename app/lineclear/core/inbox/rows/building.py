@@ -28,6 +28,7 @@ from lineclear.core.inbox.sources.walk import Found, Stamp, is_lane, stamp
 from lineclear.core.ledger import foreign
 from lineclear.core.ledger.calls import CallRecords, Shown
 from lineclear.core.ledger.clock import Now
+from lineclear.core.ledger.damaged import damaged_launches
 from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, ran_late, untouched
 from lineclear.core.ledger.layout import APPROVALS, LOCK, record_name, taken_over_folder
 from lineclear.core.ledger.liveness import LockState, Process, current_owner, process_of
@@ -208,6 +209,7 @@ def row_of(
         rewritten=records.rewritten,
         ran_late=ran_late(records),
         strays=tuple(why for _, why in records.stray),
+        damaged_launches=tuple(damaged_launches(records, place.store)),
         taken_back_by=_taken_back_by(records),
         ended_at=None if outcome is None else outcome.ended_at,
         started_at=start.at if isinstance(start, Start) else None,

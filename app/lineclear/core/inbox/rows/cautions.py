@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from lineclear.core.checkpoints.model import Counters
 from lineclear.core.checkpoints.warnings import SENTENCES, strongest_first
 from lineclear.core.ledger.calls import CallRecords, Shown
+from lineclear.core.ledger.damaged import damaged_launches
 from lineclear.core.ledger.ended_as import ran_late
 from lineclear.core.sentences import worded
 
@@ -28,6 +30,8 @@ RAN_LATE = "ran_late"
 """Of a call that is recorded as not run, and whose tool ended afterwards."""
 STRAY_RECORD = "stray_record"
 """Of a call beside which a file stands that counts for nothing."""
+DAMAGED_LAUNCH = "damaged_launch"
+"""Of a call one of whose starts has a record that cannot be read."""
 UNREAD_BESIDE = "unread_beside"
 """Of a run beside which a file stands that cannot be read, and may hold a call of it."""
 ASK_FOR_WORD = worded(
@@ -35,7 +39,7 @@ ASK_FOR_WORD = worded(
 )
 
 
-RECORDED_ODDLY = frozenset({REWRITTEN, RAN_LATE, STRAY_RECORD})
+RECORDED_ODDLY = frozenset({REWRITTEN, RAN_LATE, STRAY_RECORD, DAMAGED_LAUNCH})
 """What is told of a call in every state, also when it is over."""
 
 
@@ -47,6 +51,8 @@ def recorded_oddly(records: CallRecords) -> Iterator[str]:
         yield RAN_LATE
     if records.request is not None and records.stray:
         yield STRAY_RECORD
+    if any(damaged_launches(records, Path())):
+        yield DAMAGED_LAUNCH
 
 
 @dataclass(frozen=True, slots=True)

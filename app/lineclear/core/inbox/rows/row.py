@@ -156,6 +156,8 @@ class Row:
     """How its tool ended that ran, whatever the outcome that stands says."""
     strays: tuple[str, ...] = ()
     """Sentences on files that bear its name and count for nothing."""
+    damaged_launches: tuple[str, ...] = ()
+    """Sentences on records of earlier starts that cannot be read."""
     call_id: str | None = None
     """aid of its call, where another folder's copy keeps the row from standing under it."""
     taken_back_by: Person | None = None

@@ -12,6 +12,7 @@ from typing import Final
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.warnings import sentence_of
 from lineclear.core.inbox.rows.cautions import (
+    DAMAGED_LAUNCH,
     RAN_LATE,
     REPEATS,
     REWRITTEN,
@@ -64,6 +65,8 @@ def about(row: Row, code: str, me: Person | None = None) -> str | None:
         return ran_late(row.ran_late)
     if code == STRAY_RECORD and row.strays:
         return stray(row.strays)
+    if code == DAMAGED_LAUNCH and row.damaged_launches:
+        return row.damaged_launches[0]
     return sentence_of(code, run=row.tool is None)
 
 
