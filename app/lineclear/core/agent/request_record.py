@@ -13,7 +13,6 @@ from lineclear.core.agent.run import Action, Run, StepMark
 from lineclear.core.agent.run_block import known_losses, losses_of
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.lc_agents import ENVELOPE, PendingApproval
-from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.round_block import (
     KnownCall,
     KnownMark,
@@ -162,29 +161,24 @@ def _round_of(run: Run) -> RoundBlock:
 def _calls(run: Run, done: int) -> Iterator[KnownCall]:
     """Give the calls of the round, with what stands in the request already left out."""
     assert run.current is not None
-    first = len(run.steps) - done
     for number, (call_id, action) in enumerate(run.batch):
-        told: tuple[str, Json] | None = None
-        if number < done:
-            step = run.steps[first + number].action
-            told = step.tool, step.tool_input.value
-        elif number == done:
-            told = run.current.tool, run.current.arguments
-        tool, arguments = jsontext.storable(action.tool), storable_arguments(action.arguments)
-        known = told is not None and _same(told, (tool, arguments))
         name = action.tool_call_id
+        told = number < done or (number == done and _same(run.current, action))
         yield KnownCall(
             call_id=call_id,
-            tool=None if known else tool,
-            tool_input=None if known else arguments,
+            tool=None if told else jsontext.storable(action.tool),
+            tool_input=None if told else storable_arguments(action.arguments),
             log=jsontext.storable(action.log),
             tool_call_id=None if name is None else jsontext.storable(name),
         )
 
 
-def _same(told: tuple[str, Json], wanted: tuple[str, Json]) -> bool:
+def _same(asked: Action, wanted: Action) -> bool:
+    """Tell whether the hooks have left an action as it was."""
+    if not wanted.storable or asked.tool != wanted.tool:
+        return False
     # By their text: to Python 1, 1.0 and True are equal.
-    return told[0] == wanted[0] and jsontext.compact(told[1]) == jsontext.compact(wanted[1])
+    return jsontext.compact(asked.arguments) == jsontext.compact(wanted.arguments)
 
 
 def _take_round(run: Run, call: Call, block: RoundBlock) -> None:

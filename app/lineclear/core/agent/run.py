@@ -10,7 +10,7 @@ from typing import Literal
 from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.plainjson import plain, refuse_unless_json, storable_arguments
 from lineclear.core.checkpoints import jsontext
-from lineclear.core.checkpoints.a3s import VerificationReport
+from lineclear.core.checkpoints.a3s import LoopConvergenceState, VerificationReport
 from lineclear.core.checkpoints.lc_agents import (
     AgentAction,
     AgentStep,
@@ -121,7 +121,8 @@ class Run:
     taken: set[str] = field(default_factory=set)
     """The ids of all calls of the run."""
     batch: list[tuple[str, Action]] = field(default_factory=list)
-    """All actions of the round that is going on, each with its id; empty between rounds."""
+    """All actions of the round that is going on, each with its id; empty between rounds. One that
+    has ended is there as it was carried out."""
     current: Action | None = None
     """The action that is being carried out, as the hooks made it."""
     answered: int = 0
@@ -135,6 +136,8 @@ class Run:
     agent: str | None = None
     """The name of its executor."""
     guards: Convergence = field(default_factory=Convergence)
+    guards_before: LoopConvergenceState | None = None
+    """What they had counted when the call began that is being carried out."""
     reports: list[VerificationReport] = field(default_factory=list)
     """Verification reports of a run that was taken over from a3s."""
     passed: set[str] = field(default_factory=set)
@@ -217,6 +220,7 @@ class Run:
     def begin_call(self) -> Action:
         """Take the next action of the round."""
         self.current = action = self.remaining.pop(0)
+        self.guards_before = self.guards.state
         self.ordinal += 1
         self.tool_calls += 1
         return action
@@ -250,7 +254,10 @@ class Run:
         Whatever a model wrote, the step can be written to a checkpoint.
         """
         self.marks.append(StepMark(self.iteration, self.current_id, is_error))
+        done = Action(action.tool, arguments, action.log, action.tool_call_id)
+        self.batch[len(self.batch) - len(self.remaining) - 1] = (self.current_id, done)
         self.current = None
+        self.guards_before = None
         arguments = storable_arguments(arguments)
         call_id = action.tool_call_id
         kind: Literal["string", "object"] = "string" if isinstance(arguments, str) else "object"

@@ -36,7 +36,7 @@ def block_of(run: Run, *, guards: bool, begun: bool = False) -> dict[str, Json]:
         call_ids=[step.action.tool_call_id for step in run.steps],
         batch_ids=[_storable(action.tool_call_id) for _, action in run.batch],
         losses=known_losses(run),
-        convergence=run.guards.state if guards else None,
+        convergence=(run.guards_before or run.guards.state) if guards else None,
         begun=sorted(run.begun) if begun else None,
         fenced=run.fenced,
     ).document()
