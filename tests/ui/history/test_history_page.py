@@ -20,6 +20,7 @@ from lineclear.core.inbox.history.search import Pivot, Search
 from lineclear.core.inbox.history.writing import History
 from lineclear.core.ledger.decide import Verdict
 from lineclear.ui.deciding.arming import Act
+from lineclear.ui.deciding.verdicts import Lasting
 from lineclear.ui.history import pivot_table, told
 from lineclear.ui.history.entry_table import row_height
 from lineclear.ui.history.told import Column
@@ -133,7 +134,8 @@ async def test_a_denial_on_another_tab_says_so_and_its_clock_stands(inbox, sourc
 async def test_what_a_standing_word_denies_was_seen_by_nobody(inbox, source, until):
     first = ask_for(source, arguments={"n": 1}).shown
     await until(lambda: inbox.model.row(first.aid), "the row")
-    inbox.flow.standing.add(inbox.model.row(first.aid), "Stop.", [first.aid])
+    given = Lasting("Stop.", datetime.now(UTC), frozenset())
+    inbox.flow.standing.add(inbox.model.row(first.aid), given)
     second = ask_for(source, agent="refund-bot/2", arguments={"n": 2})
     del second
     word = inbox.flow.standing._words.active(datetime.now(UTC))[0]
