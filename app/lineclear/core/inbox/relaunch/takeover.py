@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lineclear.core.checkpoints.characters.spelling import spelled
+from lineclear.core.checkpoints.characters.text import reveal
 from lineclear.core.errors import LineclearError, NothingPending, Refusal
 from lineclear.core.inbox.deciding.path import operator
 from lineclear.core.inbox.operator.settings import Settings
@@ -38,10 +40,13 @@ from lineclear.core.ledger.folders import refuse_others
 from lineclear.core.ledger.going_lock import going_on
 from lineclear.core.ledger.layout import APPROVALS, launch_log_name, taken_over_folder
 from lineclear.core.ledger.liveness import Process, current_owner, process_of
+from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.records import Launch, Start, new_nonce
 from lineclear.core.ledger.start import begin_resumed
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import (
+    NOT_TAKEN_UP,
     is_taken_up,
     record_not_taken_up,
     record_taken_up,
@@ -109,6 +114,7 @@ def take_over(
                 ),
                 code="owner",
             )
+        _refuse_in_place(opened, shown, folder)
         opened.begin_foreign_ledger()
         opened.commit("request", None, row.id, shown.raw)
         own.enter_context(working(opened))
@@ -117,7 +123,8 @@ def take_over(
             own.enter_context(going_on(name_of(shown), store))
             _begin(opened, shown, settings, argv, despite)
         own.enter_context(_until_taken_up(opened, shown, folder))
-        _handed(opened, shown, hand)
+        with _not_run_unless_handed(opened, shown):
+            _handed(opened, shown, hand)
         # Whatever comes of it once it is taken up is told there.
         kept.push(own.pop_all())
         return TakeOver(folder, lambda: record_taken_up(opened, shown, folder))
@@ -144,6 +151,19 @@ def _until_taken_up(store: Store, shown: Shown, folder: Path) -> Iterator[None]:
             _settle(store, shown, folder, why)
         except (LineclearError, OSError) as failed:
             _log.warning("How a take-over ended is not recorded yet: %s", failed)
+
+
+@contextmanager
+def _not_run_unless_handed(store: Store, shown: Shown) -> Iterator[None]:
+    """Record, where a run could not be put into its folder, that nothing of it ran.
+
+    Whatever stands there then is not looked at: its agent was not even made.
+    """
+    try:
+        yield
+    except LineclearError as why:
+        finish(store, shown, "error", result=reveal(why.sentence), code=NOT_TAKEN_UP)
+        raise
 
 
 def _settle(store: Store, shown: Shown, folder: Path, why: str) -> None:
@@ -244,10 +264,47 @@ def _handed(store: Store, shown: Shown, hand: Hand) -> Path:
             refuse_others(draft.lstat(), draft)
         hand(draft, position.run_id)
         name = folder.name
-        os.rename(name, name, src_dir_fd=store.ledger_fd, dst_dir_fd=store.root_fd)
+        try:
+            os.rename(name, name, src_dir_fd=store.ledger_fd, dst_dir_fd=store.root_fd)
+        except OSError as why:
+            raise Refusal(
+                worded(
+                    "The run cannot be put into {path}: {why}; look what stands there, move it away"
+                    " and try again.",
+                    path=path_text(folder),
+                    why=oserrors.reason(why),
+                ),
+                code="not_a_folder",
+            ) from why
         sync_folder(store.root_fd)
     refuse_others(folder.lstat(), folder)
     return folder
+
+
+def _refuse_in_place(store: Store, shown: Shown, folder: Path) -> None:
+    """Raise for what stands where a run is to go on, and is no folder that an agent of ours left.
+
+    StoreRefused, Unreadable, or Refusal (`symlink`, `not_a_folder`).
+    """
+    position = shown.checkpoint.position
+    assert position is not None
+    for path in (folder, store.path / APPROVALS / folder.name):
+        try:
+            found = path.lstat()
+        except FileNotFoundError:
+            continue
+        refuse_others(found, path)
+        if not stat.S_ISDIR(found.st_mode):
+            raise Refusal(
+                worded(
+                    "{path} stands where this run is to go on, and is no folder; look what it is,"
+                    " move it away and try again.",
+                    path=path_text(path),
+                ),
+                code="symlink" if stat.S_ISLNK(found.st_mode) else "not_a_folder",
+            )
+    # Raises where it cannot be read.
+    is_taken_up(folder, position.run_id)
 
 
 def folder_of(store: Store, shown: Shown) -> Path:
