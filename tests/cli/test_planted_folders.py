@@ -4,6 +4,7 @@ The users of a real machine, as in `test_planted`.
 """
 
 import json
+import os
 import sys
 
 import pytest
@@ -86,6 +87,18 @@ def test_an_agents_own_link_is_followed_where_nobody_else_makes_any(town):
     assert (real / "run.json").exists()
     assert town.python(AGENT, LINK, real, town.source / "bot") == ""
     assert "is a symbolic link of user" in town.python(AGENT, OPENS["gate"], town.source / "bot")
+
+
+@pytest.mark.parametrize("mode", [0o711, 0o1733], ids=oct)
+def test_an_agent_works_in_its_folder_below_one_that_it_cannot_list(town, opens, mode):
+    place = town.source / "below" / "bot"
+    place.mkdir(parents=True)
+    os.chown(place, AGENT.uid, AGENT.uid)
+    place.chmod(0o700)
+    place.parent.chmod(mode)
+    town.source.chmod(0o711)
+    assert opens(place) == "opened"
+    assert (place / "agent.lock").exists()
 
 
 @pytest.mark.parametrize("who, follows", [(ALICE, True), (UNLISTED, False)])

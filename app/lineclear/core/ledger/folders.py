@@ -20,7 +20,8 @@ from lineclear.core.sentences import worded
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FLAGS |= getattr(os, "O_CLOEXEC", 0)
-_FOLLOWING = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0)
+# Names below it are reached, also where it may not be listed (Linux).
+_FOLLOWING = _FLAGS & ~getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_PATH", 0)
 ONE_USER_MODE = 0o700
 GROUP_MODE = 0o3770
 """Set-group-id: files belong to the operators' group. Sticky: each user keeps their own files."""
@@ -79,7 +80,7 @@ def open_folder(name: str | Path, path: Path, *, dir_fd: int | None = None) -> i
 
 @contextmanager
 def entered(path: Path, fd: int | None = None) -> Iterator[tuple[os.stat_result, int | None]]:
-    """Describe a folder, and open it unless FD is it already; a link to it is followed.
+    """Describe a folder, and open it for names below unless FD is it; a link to it is followed.
 
     Gives no descriptor where the system has none of folders. Raises OSError.
     """
