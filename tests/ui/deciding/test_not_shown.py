@@ -117,5 +117,5 @@ async def test_a_held_word_says_why_it_was_not_written(inbox, source, until):
     watch(inbox, SourceSetting(path=source, paused=True))
     await until(lambda: not inbox.flow.holding.holds(shown.aid), "the end of the word")
     told = "Your word was not written. This call is not shown any more: its folder is paused."
-    assert says(inbox, "sentence").startswith(told)
+    await until(lambda: says(inbox, "sentence").startswith(told), "why it was not")
     assert decision_of(shown) is None

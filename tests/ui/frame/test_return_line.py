@@ -129,8 +129,10 @@ async def test_show_finds_a_call_that_has_expired_where_it_is_listed(inbox, sour
     then = datetime.now(UTC)
     returning._attended = lambda: False
     returning.look()
-    shown = ask_for(source).shown
+    expires = datetime.now(UTC) + timedelta(milliseconds=300)
+    shown = ask_for(source, expires_at=expires).shown
     await until(lambda: inbox.model.row(shown.aid), "the row")
+    await until(lambda: datetime.now(UTC) > expires, "its time")
     with Store.open(shown.store) as store:
         assert commit_ending(store, shown, "expired", "agent")
     await until(lambda: inbox.model.row(shown.aid).state is State.EXPIRED, "its end")

@@ -175,7 +175,7 @@ class DecisionFlow(QObject):
         self.view.head()
 
     def _froze(self) -> None:
-        if self.holding.take_back(self.view.id):
+        if self._overtaking.froze(self.view.id):
             self.hint(offers.unwritten(self.view.notice))
         self.arming.show(None)
         self.asking.freeze()
