@@ -317,3 +317,51 @@ async def test_a_request_whose_round_cannot_be_read_is_told_with_its_file(source
     ) as executor:
         with pytest.raises(ResumeSerializeError, match=r"request\.json: In its block 'lineclear'"):
             await executor.resume()
+
+
+async def test_a_run_that_lc_agents_left_goes_on_after_the_call_that_was_taken_over(source):
+    class Answers:
+        dies = True
+
+        def plan(self, inputs, steps):
+            if self.dies:
+                raise Died
+            return Finish("; ".join(step.observation for step in steps))
+
+    ran: list[int] = []
+
+    def pay(n: int) -> str:
+        ran.append(n)
+        return "paid"
+
+    step = {
+        "action": {"tool": "look", "tool_input": {"type": "object", "value": {}}, "log": ""},
+        "observation": "looked",
+    }
+    store = source / "bot"
+    store.mkdir(mode=0o700)
+    pending = {
+        "tool_name": "pay",
+        "arguments": {"n": 9},
+        "tool_id": "",
+        "inputs": {"input": "go"},
+        "steps": [step, step],
+        "iteration": 1,
+        "tool_calls_consumed": 3,
+        "trace_id": RUN,
+    }
+    (store / "pending.json").write_text(json.dumps(pending))
+    agent = Answers()
+
+    def make():
+        return AgentExecutor(
+            agent, {"pay": pay}, store=store, approval=lambda call: Allow(), loop_checkpoints=False
+        )
+
+    async with make() as executor:
+        with pytest.raises(Died):
+            await executor.resume()
+    agent.dies = False
+    async with make() as executor:
+        assert await executor.resume() == "looked; looked; paid"
+    assert ran == [9]

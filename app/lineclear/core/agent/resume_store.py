@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, TypeVar, runtime_checkable
@@ -362,7 +362,9 @@ class FileResumeStore:
         """Make another program's checkpoint a request of ours; a kill leaves one of the two."""
         if (self.path / PENDING).exists():
             (self.path / PENDING).rename(self.path / SET_ASIDE)
-        passage = Passage(self._opened(), call_of_pending(foreign, self.agent))
+        # From here on the run is an executor's, and goes on with it after the call has ended.
+        call = replace(call_of_pending(foreign, self.agent), adapter=EXECUTOR)
+        passage = Passage(self._opened(), call)
         passage.publish()
         (self.path / SET_ASIDE).unlink()
         assert passage.shown is not None
