@@ -136,7 +136,7 @@ async def test_an_approved_call_says_which_other_one_of_its_run_holds_it_back(
     row = approve(settings, "web")
     await chosen(inbox, until, Section.HANDED_OVER, row.id)
     banner = await until(lambda: inbox.findChild(object, "heldBack"), "why")
-    assert f"is open in {source / 'other'}; deny or settle that first." in banner.accessibleName()
+    assert f"is open in {source / 'other'}; deny that first." in banner.accessibleName()
     assert not inbox.pane.bar.resume.isVisible()
     assert inbox.pane.bar.take_back.isVisible()
 

@@ -183,11 +183,12 @@ def test_a_run_is_not_resumed_while_a_call_in_its_folder_is_open(source, tmp_pat
     assert run_row().state is State.RESUMABLE
     assert run_row().reason == (
         f"It cannot be resumed while send_money ({call_row.id[:8]}) is open in the same folder;"
-        " settle that first."
+        " decide that first."
     )
     assert refused() == "request_open"
     decide(read_detail(call_row), Verdict("approve"), Origin.CLICK, settings)
     assert refused() == "request_open"
+    assert str(run_row().reason).endswith("; resume that first.")
     # What cannot be read may be open as well.
     badinputs.put(pending, b"{")
     assert refused() == "request_open"

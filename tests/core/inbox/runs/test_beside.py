@@ -9,7 +9,7 @@ import pytest
 
 from lineclear.core.checkpoints.a3s import file_name
 from lineclear.core.errors import Refusal
-from lineclear.core.inbox.deciding.path import Origin, decide
+from lineclear.core.inbox.deciding.path import Origin, decide, take_back
 from lineclear.core.inbox.operator.settings import Settings
 from lineclear.core.inbox.relaunch.launch import relaunch, run_claimed
 from lineclear.core.inbox.rows.row import Row
@@ -49,10 +49,15 @@ def looped(folder: Path, run: str = "run_1") -> Path:
 
 def asked(run: str = "run_1", *ids: str, **arguments: Any) -> bytes:
     """A run that waits for a word on calls of these ids."""
-    ids = ids or ("call_1",)
     given: Any = arguments or ...
-    batch = [call(one, arguments=given) for one in ids]
-    state = waiting_state(*(approval(one, arguments=given) for one in ids), batch=batch)
+    return of_calls(run, *((one, given) for one in ids or ("call_1",)))
+
+
+def of_calls(run: str, *calls: tuple[str, Any]) -> bytes:
+    """A run that waits for a word on calls of these ids, with these arguments."""
+    batch = [call(one, arguments=given) for one, given in calls]
+    approvals = (approval(one, arguments=given) for one, given in calls)
+    state = waiting_state(*approvals, batch=batch)
     document = starweaver_document(state, run_id=run)
     document["state"]["run_id"] = run
     return json.dumps(document).encode()
@@ -182,7 +187,7 @@ def test_of_two_waiting_files_of_a_run_neither_is_resumed_while_the_other_waits(
     row = row_of(first)
     sentence = (
         f"It cannot be resumed while shell ({row_of(second).id[:8]}) is open in the same folder;"
-        " deny or settle that first."
+        " deny that first."
     )
     assert (row.state, row.reason) == (State.APPROVED, sentence)
     assert (read_detail(row).row.reason_code, read_detail(row).row.reason) == (
@@ -195,9 +200,35 @@ def test_of_two_waiting_files_of_a_run_neither_is_resumed_while_the_other_waits(
     assert (why.value.code, why.value.sentence) == ("request_open", sentence)
     # Approved, it could be resumed as well: only one of them is where the run stands.
     say(row_of(second), settings)
-    for path in (first, second):
-        assert refused(row_of(path), settings).code == "request_open"
+    for path, other in ((first, second), (second, first)):
+        why_not = refused(row_of(path), settings)
+        assert why_not.code == "request_open"
+        assert f"({row_of(other).id[:8]}) is open in the same folder;" in why_not.sentence
+        assert why_not.sentence.endswith("; take that back first, then deny it.")
     assert list((folder / ".approvals").glob("*.start.json")) == []
+
+
+def test_the_way_that_is_named_lets_one_of_two_approved_files_go_on(source, tmp_path):
+    folder, ran = source / "web", tmp_path / "ran"
+    raw = of_calls("run_1", ("call_1", {"path": "/srv"}), ("call_2", {"path": "/opt"}))
+    first, second = waiting(folder, raw, "first"), waiting(folder, raw, "second")
+    settings = command(source, "-c", f"open({str(ran)!r}, 'a').write('ran')")
+
+    def of(path: Path, *states: State) -> list[Row]:
+        return [row for row in rows(settings) if row.path == path and row.state in states]
+
+    for row in rows(settings):
+        say(next(one for one in rows(settings) if one.id == row.id), settings)
+    one = of(first, State.APPROVED)[0]
+    assert refused(one, settings).sentence.endswith("; take that back first, then deny it.")
+    take_back(read_detail(of(second, State.APPROVED)[0]), settings)
+    for told in ("deny that first.", "deny the other calls of its file first, too."):
+        held = refused(of(first, State.APPROVED)[0], settings).sentence
+        held += refused(of(first, State.APPROVED)[1], settings).sentence
+        assert told in held
+        say(of(second, State.PENDING)[0], settings, "deny", reason="a copy")
+    relaunch(read_detail(of(first, State.APPROVED)[0]), settings)
+    until(ran.exists)
 
 
 def test_denying_the_other_one_is_the_way_out(source):

@@ -116,6 +116,7 @@ def test_the_json_of_a_row_tells_of_the_answer(settings, source, elsewhere):
         "store": str(source / "web"),
         "verdict": "approve",
         "by": decision.by.name,
+        "by_uid": decision.by.uid,
         "at": decision.model_dump(mode="json")["at"],
         "handed_over": True,
     }
@@ -223,7 +224,7 @@ def test_a_run_is_not_resumed_while_a_call_of_it_is_open_in_any_folder(
     (call_row,) = [one for one in rows(settings) if one.tool]
     sentence = (
         f"It cannot be resumed while shell ({call_row.id[:8]}) is open in {other};"
-        " settle that first."
+        " decide that first."
     )
     assert (row.reason_code, row.reason) == ("request_open", sentence)
     with pytest.raises(Refusal) as refused:

@@ -170,14 +170,40 @@ def behind(request: Row, row: Row) -> str:
     """Say what keeps a run from being resumed, and what to do about it."""
     what = worded("{tool} ({id})", tool=masked_line(request.tool or PENDING, 40), id=request.id[:8])
     where = worded("the same folder") if request.store == row.store else path_text(request.store)
-    # A denied call starts no run of its own.
-    cure = worded("settle that first") if row.tool is None else worded("deny or settle that first")
     return worded(
         "It cannot be resumed while {what} is open in {where}; {cure}.",
         what=what,
         where=where,
-        cure=cure,
+        cure=_way_out(request) if row.tool is None else _out_of_the_way(request),
     )
+
+
+def _way_out(request: Row) -> str:
+    """Say what brings a call to its end, so that a run that waits behind it can be resumed."""
+    state = request.state
+    if state is State.PENDING:
+        return worded("decide that first")
+    if state is State.HELD:
+        return worded("decide the other calls of its run first")
+    if state in MAY_START or state is State.LAPSED:
+        return worded("resume that first")
+    if state is State.RUNNING:
+        return worded("wait until that has ended")
+    return worded("settle that first")
+
+
+def _out_of_the_way(request: Row) -> str:
+    """Say how another call comes to nothing: of two files of a run only one can go on.
+
+    A denied call starts no run of its own.
+    """
+    if request.state is State.UNCERTAIN:
+        return worded("settle that first")
+    if request.state is State.PENDING:
+        return worded("deny that first")
+    if request.decision is not None and request.decision.verdict == "deny":
+        return worded("deny the other calls of its file first, too")
+    return worded("take that back first, then deny it")
 
 
 def with_reason(row: Row, sentence: str, *, code: str | None = None) -> Row:
