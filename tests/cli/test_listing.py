@@ -56,6 +56,7 @@ KEYS: dict[str, Any] = {
     "decision": (dict, type(None)),
     "answered_before": (dict, type(None)),
     "taken_back_by": (str, type(None)),
+    "taken_back_by_uid": (int, type(None)),
     "twin": (dict, type(None)),
     "repeats": (dict, type(None)),
     "resumed_before": (dict, type(None)),

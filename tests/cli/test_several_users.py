@@ -150,7 +150,9 @@ def test_a_colleague_takes_back_and_starts_nothing_of_another_user(town):
     assert (done.returncode, done.stderr) == (0, "")
     again = says(town, ALICE, "take-back", call)
     assert again.returncode != 0
-    assert row(town, ALICE, "done")["outcome"] == "withdrawn"
+    ended = row(town, ALICE, "done")
+    assert ended["outcome"] == "withdrawn"
+    assert (ended["taken_back_by"], ended["taken_back_by_uid"]) == ("lc-bob", BOB.uid)
     ended = f"Ended      taken back by lc-bob (uid {BOB.uid}) at "
     assert ended in says(town, ALICE, "show", call).stdout
 

@@ -60,6 +60,7 @@ def test_every_contracted_name_is_there_and_unknown_is_null():
         "expires_at": None,
         "decision": None,
         "taken_back_by": None,
+        "taken_back_by_uid": None,
         "answered_before": None,
         "twin": None,
         "repeats": None,

@@ -253,7 +253,8 @@ def row_json(row: Row) -> dict[str, Any]:
     the newest of each run once and whole, that of the highest `iteration`. What an agent does not
     report is null, never 0; so is what was not read of a large file (`partly_read`). `waited_for`
     is false where the agent was started again since it asked, and has not asked for this call
-    again; `may_answer` where the word of who asks for this list does not count.
+    again; `may_answer` where the word of who asks for this list does not count. Names of persons
+    are their own words; whose they are says the uid.
     Floats in `arguments` are `ExactFloat`: print with `jsontext`, which keeps their text.
     """
     return {
@@ -292,6 +293,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "expires_at": _instant_json(row.expires_at),
         "decision": _decision_json(row.decision),
         "taken_back_by": None if row.taken_back_by is None else row.taken_back_by.name,
+        "taken_back_by_uid": None if row.taken_back_by is None else row.taken_back_by.uid,
         "answered_before": _answered_json(row.answered),
         "twin": _twin_json(row.twin),
         "repeats": _repeated_json(row.repeated),
@@ -329,6 +331,7 @@ def _earlier_json(before: Answered | Repeated) -> dict[str, Any]:
         "store": path_text(before.store),
         "verdict": before.decision.verdict,
         "by": before.decision.by.name,
+        "by_uid": before.decision.by.uid,
         "at": format_instant(before.decision.at),
     }
 
@@ -343,6 +346,7 @@ def _twin_json(twin: Twin | None) -> dict[str, Any] | None:
         "state": twin.state.value,
         "at": _instant_json(twin.at),
         "by": None if twin.by is None else twin.by.name,
+        "by_uid": None if twin.by is None else twin.by.uid,
     }
 
 
