@@ -60,3 +60,12 @@ def test_of_a_copy_the_pane_says_only_where_the_others_are():
     why = "A call with the same id, 1, is in /a and in /b: one is a copy. None can be decided."
     row = a_row(1, state=State.UNREADABLE, call_id="1" * 32, reason=why)
     assert standing(row, NOW, ME) == why
+
+
+def test_a_start_whose_record_cannot_be_read_is_told():
+    why = "/a/x.launch-1.json cannot be used: It is empty. It may be that of an earlier start."
+    row = a_row(
+        1, state=State.RESUMABLE, warnings=("damaged_launch",), damaged_launches=(why, "another")
+    )
+    assert banners(row) == [("care", why)]
+    assert [label for label, _ in cells.chips(row)] == ["unread start"]
