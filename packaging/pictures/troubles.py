@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from lineclear.core.ledger.platform import oserrors
+from lineclear.core.sentences import worded
+from lineclear.language import translated
 from lineclear.ui.deciding.arming import Act
 from lineclear.ui.queue.sections import Section
 from lineclear.ui.settings.form import put
@@ -115,7 +119,7 @@ async def leaving(on: Set) -> None:
 
 
 async def not_denied(on: Set) -> None:
-    """A standing denial that cannot be written, while no call is in view; its list."""
+    """A standing denial that cannot be written, while no call is in view."""
     standing = on.window.flow.standing
     await on.choose("refund")
     on.do("deny")
@@ -126,10 +130,18 @@ async def not_denied(on: Set) -> None:
     await until(standing.listed)
     row = on.window.model.row(on.window.flow.view.id)
     ((word, _told),) = standing.listed()
+    assert row is not None
+    full = OSError(errno.ENOSPC, "")
+    why = worded(
+        "Not confirmed: {reason} at {folder}, writing {name}; {cure} and try again.",
+        reason=oserrors.reason(full),
+        folder=str(row.store),
+        name="1.decision.json",
+        cure=oserrors.cure(full),
+    )
     # Twice: once may be chance.
     for _ in range(2):
-        assert row is not None
-        standing._miss(row, word, "The disk is full. Make room on it.")  # noqa: SLF001
+        standing._miss(row, word, translated(why))  # noqa: SLF001
     on.window.flow.view.show("")
     standing.changed.emit()
     await until(on.window.open_words.strip.isVisible)

@@ -40,7 +40,7 @@ SCENES = {
     "troubles": (
         *("failed", "failed-run", "removed", "led-elsewhere", "linked-store", "leaving", "twin"),
         *("again", "changed-arguments", "taken-back", "paused", "wide"),
-        *("all-paused", "hidden-by-link", "small-deny-warned", "small-denied"),
+        *("all-paused", "hidden-by-link", "small-deny-warned", "small-denied", "not-denied"),
     ),
     "settings": (
         *("settings-general", "settings-removal", "settings-try", "settings-edit"),
