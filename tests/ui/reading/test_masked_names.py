@@ -134,4 +134,4 @@ def test_names_in_sentences_notifications_and_the_history(joined):
     assert masked in alert_words.agents([a_row(agent=name)])
     decision = a_decision("deny", by=BOB, reason=name)
     assert TOKEN not in words.quoted(decision.reason)
-    assert told.by(fact(1, by_name=name)) == masked
+    assert told.by(fact(1, by_name=name, by_uid=4321)) == f"{masked} (4321)"
