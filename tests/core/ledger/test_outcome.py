@@ -179,12 +179,12 @@ def test_an_outcome_of_a_stranger_ends_nothing(store, lane):
 def test_an_outcome_beside_a_strangers_is_found_when_a_lower_number_is_gone(store, caplog):
     shown = asked(store)
     started(store, shown)
-    for name in ("outcome", "outcome-late-1"):
-        planted = record(store, f"000001-{shown.aid}.{name}.json")
+    names = [f"000001-{shown.aid}.{name}.json" for name in ("outcome", "outcome-late-1")]
+    for planted in (record(store, name) for name in names):
         put(planted, b"{}")
         os.chown(planted, 4711, -1)
     finish(store, shown, "ok", result="done")
-    planted.unlink()
+    record(store, names[-1]).unlink()
     assert record(store, f"000001-{shown.aid}.outcome-late-2.json").exists()
     for records in (of(store, shown), store.known_records(1, shown.aid)):
         assert records.outcome is not None
