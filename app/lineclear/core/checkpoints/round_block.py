@@ -15,6 +15,7 @@ from lineclear.core.checkpoints.model import Json
 from lineclear.core.checkpoints.run_block import Count, KnownLoss, KnownTokens, in_block
 from lineclear.core.checkpoints.serde import Omitted, Record
 from lineclear.core.errors import Unreadable
+from lineclear.core.sentences import worded
 
 
 class KnownCall(Record):
@@ -68,5 +69,5 @@ def read_round(document: Json) -> RoundBlock | None:
     ended = [call.call_id for call in block.batch[: block.done]]
     last = block.marks[len(block.marks) - block.done :] if block.done else []
     if block.done >= len(block.batch) or ended != [mark.call_id for mark in last]:
-        raise in_block(Unreadable("inconsistent", "Its calls are not those of its steps."))
+        raise in_block(Unreadable("inconsistent", worded("Its calls are not those of its steps.")))
     return block

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,7 +116,7 @@ def test_a_word_is_over_when_its_process_is(standing):
     ],
 )
 def test_of_a_process_elsewhere_its_calls_tell_that_it_ended(standing, changes, over):
-    known = {"pid": 4121, "start_ticks": 8, "process": Process.ELSEWHERE}
+    known: dict[str, Any] = {"pid": 4121, "start_ticks": 8, "process": Process.ELSEWHERE}
     word = standing.add(replace(ASKED, **known), "no", NOON)
     assert standing.outlived([later(1, **{**known, **changes})]) == ([word] if over else [])
 

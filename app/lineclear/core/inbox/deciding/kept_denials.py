@@ -267,21 +267,23 @@ class KeptDenials:
         """Say what the files do not say yet; what is over by now cannot come back."""
         if not whys:
             return ()
-        known = {"path": visible_line(path_text(self._path)), "why": whys[0]}
+        path, why = visible_line(path_text(self._path)), whys[0]
         said = []
         if any(now.wall < word.until for word in self._files.keys() - words.keys()):
             said.append(
                 worded(
                     "The denial that you took back may go on in the next window, for its file "
                     "could not be removed: {path}: {why}.",
-                    **known,
+                    path=path,
+                    why=why,
                 )
             )
         if any(word not in self._files for word in words):
             said.append(
                 worded(
                     "Your denial ends with this window, for it is not kept: {path}: {why}.",
-                    **known,
+                    path=path,
+                    why=why,
                 )
             )
         return tuple(said)
