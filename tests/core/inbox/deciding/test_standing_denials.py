@@ -94,8 +94,8 @@ def test_what_waited_stays_for_a_person_though_its_file_is_written_anew(standing
 def test_a_word_is_over_when_its_process_is(standing):
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as agent:
         owner = owner_of(agent.pid)
-        known = {"pid": owner.pid, "start_ticks": owner.start_ticks, "process": Process.ALIVE}
-        word = standing.add(replace(ASKED, **known), "no", NOON)
+        asked = replace(ASKED, pid=owner.pid, start_ticks=owner.start_ticks, process=Process.ALIVE)
+        word = standing.add(asked, "no", NOON)
         assert standing.outlived() == []
         agent.kill()
         agent.wait()
