@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lineclear.core.ledger.layout import APPROVALS, FORMAT, LOCK
+from lineclear.core.ledger.layout import LOCK
 from tests.stress.acting import Place
 from tests.stress.foreign import foreign_steps_by_bytes
 from tests.stress.steps import Step, judged, must, native_steps, steps_after_a_kill
@@ -306,26 +306,22 @@ class PowerCut(Sweep):
         return History(before, held, folders, recorder.changes, recorder.effects)
 
     def _rebuild(self, state: State, history: History) -> None:
-        shutil.rmtree(self.place.folder)
+        """Put what the disk holds back into the folder that it was: records name its inode."""
+        store, aside = self.place.store, self.place.folder.with_name("aside")
+        if store.exists():
+            store.rename(aside)
+        for old in (self.place.folder, *aside.iterdir()):
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
         self.place.folder.mkdir(mode=0o700)
-        for folder in sorted(state.folders - {str(self.place.folder)}):
+        if str(store) in state.folders:
+            aside.rename(store)
+        for folder in sorted(state.folders - {str(self.place.folder), str(store)}):
             Path(folder).mkdir(mode=0o700)
         if state.effects:
             self.place.effects.write_bytes(state.effects)
         for path, data in state.files.items():
             Path(path).write_bytes(data)
             Path(path).chmod(0o600)
-        self._readdress()
-
-    def _readdress(self) -> None:
-        """Let FORMAT name the rebuilt folder, which is another one to the file system."""
-        mark = self.place.store / APPROVALS / FORMAT
-        try:
-            said = json.loads(mark.read_bytes())
-        except (OSError, ValueError):
-            return
-        found = self.place.store.stat()
-        mark.write_text(json.dumps({**said, "dev": found.st_dev, "ino": found.st_ino}))
 
 
 class EffectsRecorder(Recorder):
