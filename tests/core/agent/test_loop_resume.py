@@ -560,6 +560,31 @@ async def test_a_run_that_has_ended_makes_none_of_its_calls_again(echo, store_pa
     assert echo.ran == ["a", "b", "a", "b"]
 
 
+async def test_nor_when_a_kill_left_a_checkpoint_of_it_behind(store_path):
+    """Its end is noted before what is left of it is removed."""
+    ran, held = [], {}
+
+    def echo(text):
+        held.update({path: path.read_bytes() for path in store_path.glob("*.checkpoint.json")})
+        ran.append(text)
+        return text
+
+    options = {
+        "store": store_path,
+        "checkpoints": FileCheckpointHandler(store_path),
+        "approval": lambda call: Allow(),
+    }
+    async with AgentExecutor(Script(say("a"), say("b")), {"echo": echo}, **options) as run:
+        assert await run.invoke("go", run_id="run-1") == "done"
+    ((path, raw),) = held.items()
+    path.write_bytes(raw)
+    async with AgentExecutor(Script(say("a"), say("b")), {"echo": echo}, **options) as run:
+        with pytest.raises(ResumeError, match="run-1 ended here at") as refused:
+            await run.resume(run_id="run-1")
+        assert await run.resume() is None
+    assert (refused.value.code, ran) == ("run_ended", ["a", "b"])
+
+
 async def test_nor_does_one_that_its_budget_ended(echo, store_path):
     small = Budget(tool_calls=1)
     async with executor(Script(say("a"), say("b")), echo, store=store_path, budget=small) as run:

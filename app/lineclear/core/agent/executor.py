@@ -242,14 +242,21 @@ class AgentExecutor:
 
     # --- resuming -------------------------------------------------------------------------------
 
-    async def _refuse_ended(self, run_id: str, taken: Taken | None) -> None:
-        """Raise ResumeError for a run that has ended, unless what is left of it says more."""
+    async def _refuse_ended(
+        self, run_id: str, taken: Taken | None, *, failed_too: bool = True
+    ) -> None:
+        """Raise ResumeError for a run that has ended, unless what is left of it says more.
+
+        FAILED_TOO: also for one that ended with an error.
+        """
         if not isinstance(self.store, FileResumeStore) or (taken is not None and taken.over):
             return
         end = await self.store.end_of(run_id)
         if end is None or end.ended_at is None:
             return
         failed = end.outcome == "error"
+        if failed and not failed_too:
+            return
         if failed and taken is not None and not self._kept.stays(taken.run):
             return
         raise ResumeError(
@@ -283,6 +290,8 @@ class AgentExecutor:
                 " to decide; resume it without a decision.",
                 code="no_call_waits",
             )
+        # Whoever ended it may have been killed before the last of its checkpoints was removed.
+        await self._refuse_ended(taken.run.trace_id, taken, failed_too=False)
         taken.run.requested = found is not None
         return await self._go_on_from(taken, store)
 
