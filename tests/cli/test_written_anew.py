@@ -8,7 +8,7 @@ import hashlib
 import json
 import secrets
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -21,7 +21,7 @@ SENDS = """
 import asyncio, sys
 from lineclear import Gate
 gate = Gate("pay", sys.argv[1])
-@gate.guard
+@gate.guard(expires_after=float(sys.argv[2]) if sys.argv[2:] else None)
 async def send(n: int) -> str:
     print("began", n, flush=True)
     sys.stdin.readline()
@@ -38,9 +38,9 @@ os.replace(draft, sys.argv[1])
 
 
 @contextlib.contextmanager
-def sending(town):
+def sending(town, *expires_after):
     """An agent that asks whether it may send 1, and goes on with it when it gets a line."""
-    with town.start(AGENT, sys.executable, "-c", SENDS, town.source) as process:
+    with town.start(AGENT, sys.executable, "-c", SENDS, town.source, *expires_after) as process:
         try:
             yield process
         finally:
@@ -65,8 +65,9 @@ def puts(town, user, call, kind, **said):
     return path
 
 
-def now():
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+def now(ahead=0):
+    """The time, or the one so many minutes AHEAD."""
+    return (datetime.now(UTC) + timedelta(minutes=ahead)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def ended(outcome, user=None, **said):
@@ -143,11 +144,11 @@ def test_how_a_call_ended_is_its_agents_to_say(town):
     with sending(town) as agent:
         call = row(town, ALICE, "pending")["id"]
         for ending in (*ENDINGS, *OF_OPEN_CALLS):
-            path = puts(town, BOB, call, "outcome", **ending)
+            puts(town, BOB, call, "outcome", **ending)
             seen = row(town, ALICE, "pending")
             assert (ending, "stray_record" in seen["warnings"]) == (ending, True)
-            shown = says(town, ALICE, "show", call).stdout
-            assert f"{path.name} belongs to user {BOB.uid}" in shown
+        shown = says(town, ALICE, "show", call).stdout
+        assert f"000001-{call}.outcome.json belongs to user {BOB.uid}" in shown
         assert says(town, ALICE, "approve", call).returncode == 0
         assert agent.stdout.readline() == "began 1\n"
         for ending in (ended("withdrawn"), ended("error")):
@@ -221,12 +222,15 @@ def test_a_denial_is_not_settled_away(town, kind):
 # --- A time that has not come ------------------------------------------------------------------
 
 
-def test_a_call_that_names_no_time_does_not_run_out_of_it(town):
-    with sending(town) as agent:
+@pytest.mark.parametrize("early", [None, 11], ids=["no time", "before its time"])
+def test_a_call_does_not_run_out_of_another_time_than_it_names(town, early):
+    """EARLY: minutes ahead that a decision says; the call names ten."""
+    with sending(town, *([] if early is None else ["600"])) as agent:
         call = row(town, ALICE, "pending")["id"]
         (request,) = town.source.rglob("*.request.json")
         puts(
-            town, BOB, call, "decision", seq=1, verdict="expired", at=now(), valid_for_s=0.0,
+            town, BOB, call, "decision", seq=1, verdict="expired", at=now(early or 0),
+            valid_for_s=0.0,
             request_sha256=hashlib.sha256(request.read_bytes()).hexdigest(),
             by={"uid": BOB.uid, "name": "the clock", "host": "h"}, boot_id="", boottime_ns=0,
         )  # fmt: skip
@@ -238,7 +242,8 @@ def test_a_call_that_names_no_time_does_not_run_out_of_it(town):
         rows = wait_for(asked_anew)
         assert (rows["done"]["outcome"], rows["done"]["reason_code"]) == ("refused", "not_expired")
         shown = says(town, ALICE, "show", call).stdout
-        assert "the call's time ran out, but the request names no time." in shown
+        told = "the request names no time." if early is None else "was written before that;"
+        assert f"the call's time ran out, but {told}" in shown
         assert says(town, ALICE, "approve", rows["pending"]["id"]).returncode == 0
         assert agent.stdout.readline() == "began 1\n"
         ends(agent)

@@ -4,14 +4,19 @@ import hashlib
 import json
 import os
 import threading
+from datetime import timedelta
 
 import pytest
 
-from lineclear.core.errors import NotConfirmed, Unreadable
+from lineclear.core.errors import AlreadyDecided, NotConfirmed, Unreadable
+from lineclear.core.ledger import outcome as outcome_module
+from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.decide import resolve
+from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.outcome import RESULT_INLINE_BYTES, finish, result_text
-from lineclear.core.ledger.records import Revoked
-from lineclear.core.ledger.start import begin
+from lineclear.core.ledger.records import Outcome, Revoked, Start
+from lineclear.core.ledger.start import Observed, begin, observe_fact
+from lineclear.core.ledger.state import State, observe
 from lineclear.core.ledger.store import Store
 from tests.core.ledger.steps import (
     BOB,
@@ -31,6 +36,18 @@ from tests.core.ledger.steps import (
 
 def of(store, shown):
     return store.records(shown.seq, shown.aid)
+
+
+def state_of(store, shown) -> State:
+    return observe(store, shown.seq, shown.aid, read_now(), lock=Process.ALIVE)[1].state
+
+
+def seen_of(store, shown) -> Outcome:
+    """Give the outcome that its agent sees."""
+    seen = observe_fact(store, shown)
+    assert isinstance(seen, Observed)
+    assert seen.outcome is not None
+    return seen.outcome
 
 
 def test_the_outcome_says_what_the_model_gets(store):
@@ -291,3 +308,80 @@ def test_refusing_against_starting_has_one_winner(store, rounds):
     for thread in threads:
         thread.join()
     assert said["begin"] == (said["finish"] == "late")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+@pytest.mark.parametrize("also", [(), ("outcome-late-1",)], ids=["alone", "and a number"])
+def test_what_ended_stays_so_when_a_stranger_takes_away_what_stood_in_its_place(
+    store, caplog, also
+):
+    """They may put a file under a name, and always take away their own."""
+    shown = asked(store)
+    started(store, shown)
+    planted = [record(store, f"000001-{shown.aid}.{name}.json") for name in ("outcome", *also)]
+    for each in planted:
+        put(each, b"x")
+        os.chown(each, 4711, -1)
+    finish(store, shown, "ok", result="done")
+    for each in planted:
+        each.unlink()
+    for records in (of(store, shown), store.known_records(1, shown.aid)):
+        assert records.outcome is not None
+        assert (records.outcome.result, records.late_outcomes) == ("done", ())
+    assert (
+        observe(store, shown.seq, shown.aid, read_now(), lock=Process.ALIVE)[1].state is State.DONE
+    )
+    assert seen_of(store, shown).result == "done"
+    with pytest.raises(AlreadyDecided):
+        resolve(store, shown, "ask_again", BOB)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give files away")
+def test_what_was_refused_does_not_start_when_the_start_that_a_stranger_made_is_gone(store, caplog):
+    shown = asked(store)
+    say(store, shown, "approve")
+    planted = [record(store, f"000001-{shown.aid}.{name}.json") for name in ("start", "outcome")]
+    for each in planted:
+        put(each, b"x")
+        os.chown(each, 4711, -1)
+    assert finish(store, shown, "refused", code="start_taken") == "recorded"
+    for each in planted:
+        each.unlink()
+    assert seen_of(store, shown).outcome == "refused"
+    assert (
+        observe(store, shown.seq, shown.aid, read_now(), lock=Process.ALIVE)[1].state is State.DONE
+    )
+
+
+def test_an_outcome_whose_slot_is_empty_again_is_kept_beside_it(store, monkeypatch, caplog):
+    shown = asked(store)
+    started(store, shown)
+    slot = record(store, f"000001-{shown.aid}.outcome.json")
+    put(slot, b"x")
+    monkeypatch.setattr(outcome_module, "settled_beside", gone_first(slot))
+    assert finish(store, shown, "ok", result="done") == "recorded"
+    assert store.reader.outcome(1, shown.aid).result == "done"
+
+
+def gone_first(slot):
+    """Take away what stands in the slot between its loss and the look at who has it."""
+    look = outcome_module.settled_beside
+
+    def settled_beside(*given):
+        slot.unlink()
+        return look(*given)
+
+    return settled_beside
+
+
+def test_who_settles_before_the_start_settles_nothing(store):
+    shown = asked(store)
+    start_of_a_dead_process(store, shown)
+    start = of(store, shown).start
+    assert isinstance(start, Start)
+    resolve(store, shown, "not_run", BOB)
+    slot = record(store, f"000001-{shown.aid}.outcome.json")
+    assert seen_of(store, shown).ended_at >= start.at
+    change(slot, ended_at=(start.at - timedelta(seconds=1)).isoformat())
+    records = of(store, shown)
+    assert (records.outcome, [name for name, _ in records.stray]) == (None, [slot.name])

@@ -20,6 +20,7 @@ from lineclear.core.ledger.bound import NO_OUTCOME, NO_START
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.layout import results_name
+from lineclear.core.ledger.numbered import Named
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
@@ -166,9 +167,13 @@ def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome
     ASKED are those of AIDS that are of calls.
     """
     failures: list[Outcome] = []
+    late: dict[str | None, list[Named]] = {}
+    for name in sorted(store.names(), key=lambda one: one[1].n or 0):
+        if name[1].kind == "outcome-late":
+            late.setdefault(name[1].aid, []).append(name)
     for aid in aids:
         try:
-            outcome = store.reader.outcome(None, aid)
+            outcome = store.reader.outcome(None, aid, named=late.get(aid, ()))
         except Unreadable as why:
             why.raise_if_passing()
             if why.code not in NO_OUTCOME or _holds_start(store, aid):

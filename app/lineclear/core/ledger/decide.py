@@ -189,6 +189,10 @@ def resolve(
     said = note or ""
     text = said if resolution == "ran" else f"[NOT RUN: {said}]"
     outcome = make_outcome(store, shown, "resolved", text, resolution=resolution, by=by)
+    start = _start(store, shown)
+    if isinstance(start, Start) and outcome.ended_at < start.at:
+        # The clock was set back; who settles before the start settles nothing.
+        outcome = outcome.model_copy(update={"ended_at": start.at})
     if store.commit("outcome", shown.seq, shown.aid, outcome.encode()) is Commit.LOST:
         standing = settled_beside(store, shown, outcome)
         if standing is None or standing.nonce != outcome.nonce:

@@ -29,3 +29,12 @@ class Found:
             elif why.code != "absent":
                 self.damaged.append((name, why.code, why.sentence))
             return None
+
+    def why_unread(self, name: str) -> str | None:
+        """Give the sentence on why a file does not count; None: it does, or is not there."""
+        damaged = (why for one, _, why in self.damaged if one == name)
+        return next(damaged, None) or next((why for one, why in self.stray if one == name), None)
+
+    def is_damaged(self, name: str) -> bool:
+        """Tell whether a record stands under that name that cannot be read."""
+        return any(one == name for one, _, _ in self.damaged)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from lineclear.core.checkpoints.jsontext import storable
 from lineclear.core.errors import NotConfirmed, Unreadable
-from lineclear.core.ledger.bound import START_TAKEN, STRAY
+from lineclear.core.ledger.bound import NO_OUTCOME, START_TAKEN
 from lineclear.core.ledger.clock import read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.endings import this_person
@@ -175,14 +175,15 @@ def _with_result(store: Store, shown: Shown, record: Outcome, result: str) -> Ou
 def settled_beside(store: Store, shown: Shown, ours: Outcome) -> Outcome | None:
     """Give the outcome that counts after the slot was lost; None where that cannot be read.
 
-    Where the slot holds what does not count, OURS is kept beside it, and the first one there
+    Where the slot holds none that counts, OURS is kept beside it, and the first one there
     counts. Raises NotConfirmed, and Unreadable where a look failed for a moment.
     """
     try:
         return store.reader.outcome(shown.seq, shown.aid)
     except Unreadable as why:
         _log.warning("%s", why.sentence)
-        if why.code not in STRAY:
+        # What was in the slot may be gone again.
+        if why.code not in NO_OUTCOME:
             return None
     _keep_beside(store, shown, ours)
     return store.reader.outcome(shown.seq, shown.aid)

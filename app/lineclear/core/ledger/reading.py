@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -12,10 +13,11 @@ from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import FileBytes, read_file
 from lineclear.core.checkpoints.sniff import read_checkpoint
 from lineclear.core.errors import Unreadable
-from lineclear.core.ledger.bound import NO_START, STRAY, Ledger
+from lineclear.core.ledger.bound import NO_OUTCOME, NO_START, Ledger
 from lineclear.core.ledger.calls import CallRecords, Rewritten, Shown
 from lineclear.core.ledger.folders import stands, uid_of
 from lineclear.core.ledger.held_decision import held_decision, rewritten
+from lineclear.core.ledger.in_time import refuse_to_come
 from lineclear.core.ledger.layout import APPROVALS, RecordKind, RecordName, parse_name, record_name
 from lineclear.core.ledger.numbered import Named, by_count, by_listing
 from lineclear.core.ledger.one_look import Found
@@ -35,16 +37,6 @@ from lineclear.core.sentences import worded
 MAX_RESULT_BYTES = 256 << 20
 _FROM_ANYONE_HERE = frozenset({"expired", "withdrawn"})
 _T = TypeVar("_T")
-
-
-def _rewritten(
-    held: bytes, decided: tuple[Decision, bytes] | None, found: Found, seq: int | None, aid: str
-) -> Rewritten | None:
-    """Tell how the decision's file differs from what the start holds, by what one look gave."""
-    name = record_name("decision", seq=seq, aid=aid)
-    unread = dict(found.stray)
-    unread |= {one: why for one, _, why in found.damaged}
-    return rewritten(held, decided, name, unread.get(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +125,8 @@ class RecordReader:
             raise self._foreign(name, uid, worded("not the owner of this store"))
         if decision.by.uid != uid:
             raise self._by_another(name, decision.by, worded("decided"), uid)
+        if decision.verdict == "expired" and uid != self.owner:
+            refuse_to_come(decision, self._path(name), self.dir_fd)
         self._refuse_misplaced(decision, aid, name)
         return decision, file.raw
 
@@ -155,14 +149,22 @@ class RecordReader:
         self._refuse_misplaced(start, aid, name, code=None if its_own else "start_taken")
         return start
 
-    def outcome(self, seq: int | None, aid: str) -> Outcome:
-        """Read the outcome: where its slot holds what does not count, the first one beside it."""
+    def outcome(
+        self, seq: int | None, aid: str, *, named: Iterable[Named] | None = None
+    ) -> Outcome:
+        """Read the outcome: where none that counts is in its slot, the first one beside it.
+
+        Whoever put something else into the slot may take it away again: what ended stays ended.
+        NAMED are the late outcomes that there are, where the caller has a listing.
+        """
         try:
             return self._outcome(record_name("outcome", seq=seq, aid=aid))
         except Unreadable as why:
-            if why.code not in STRAY:
+            if why.code not in NO_OUTCOME:
                 raise
-            for name, _ in by_listing("outcome-late", seq, aid, self._folder, self.dir_fd):
+            if named is None:
+                named = by_listing("outcome-late", seq, aid, self._folder, self.dir_fd)
+            for name, _ in named:
                 try:
                     return self._outcome(name)
                 except Unreadable as unread:
@@ -215,7 +217,7 @@ class RecordReader:
         counted = by_count(kind, seq, aid, self._folder, self.dir_fd)
         records = self._named(seq, aid, counted)
         slot = record_name("outcome", seq=seq, aid=aid)
-        if records.outcome is None and any(name == slot for name, _ in records.stray):
+        if records.outcome is None and not any(name == slot for name, _, _ in records.damaged):
             # The one that counts stands beside it, under whatever number was free.
             every = by_listing(kind, seq, aid, self._folder, self.dir_fd)
             return self._named(seq, aid, every)
@@ -262,12 +264,13 @@ class RecordReader:
         held = held_decision(start, aid)
         if held is not None:
             if request is not None:
-                changed = _rewritten(held[1], decided, found, seq, aid)
+                own = record_name("decision", seq=seq, aid=aid)
+                changed = rewritten(held[1], decided, own, found.why_unread(own))
             decided = held
         if request is not None and decided is not None and decided[0].item is not None:
             request = replace(request, item=decided[0].item)
         outcome = fact("outcome", lambda _seq, _aid: self._outcome(slot))
-        if outcome is None and ends and any(name == slot for name, _ in found.stray):
+        if outcome is None and ends and not found.is_damaged(slot):
             outcome = ends.pop(0)
         return CallRecords(
             seq=seq,
@@ -326,12 +329,12 @@ class RecordReader:
             self._refuse_not_theirs_to_end(name, outcome, uid)
         if outcome.by is not None and outcome.by.uid != uid and not self._told(name, outcome):
             raise self._by_another(name, outcome.by, worded("ended the call"), uid, code="owner")
-        if outcome.outcome == "resolved" and self._never_started(name):
+        if outcome.outcome == "resolved" and self._never_started(name, outcome.ended_at):
             raise self._foreign(name, uid, worded("and settles a call that was not started"))
         return outcome
 
-    def _never_started(self, name: str) -> bool:
-        """Tell whether nothing was started of a call: what may have run is all that is settled.
+    def _never_started(self, name: str, at: datetime) -> bool:
+        """Tell whether nothing was started of a call by AT: only what may have run is settled.
 
         False where its request is gone: old records are removed in that order.
         """
@@ -339,7 +342,8 @@ class RecordReader:
         assert parsed is not None
         assert parsed.aid is not None
         try:
-            return isinstance(self.start(parsed.seq, parsed.aid), Revoked)
+            start = self.start(parsed.seq, parsed.aid)
+            return isinstance(start, Revoked) or at < start.at
         except Unreadable as why:
             why.raise_if_passing()
             if why.code not in NO_START:

@@ -30,7 +30,7 @@ class EndedCalls:
         if known is not None and known[0] == names:
             return known[1]
         seq, aid = call_id
-        if aid is None or not any(name.endswith(".outcome.json") for name in names):
+        if aid is None or not any(".outcome" in name for name in names):
             return None
         try:
             outcome = store.reader.outcome(seq, aid)
