@@ -58,7 +58,7 @@ class Set:
 Scene = Callable[[Set], Awaitable[None]]
 
 
-async def until(fact: Callable[[], object], seconds: float = 15) -> None:
+async def until(fact: Callable[[], object], seconds: float = 60) -> None:
     """Wait for a fact."""
     end = time.monotonic() + seconds
     while not fact():

@@ -84,8 +84,7 @@ async def test_a_text_that_was_not_sent_stays_whole_and_can_be_left(inbox, sourc
     with Store.open(shown.store) as store:
         decide(store, shown, Verdict("deny", reason=LONG_REASON), BOB, valid_for_s=900.0)
     await until(lambda: inbox.flow.view.frozen, "the frozen pane")
-    await until(lambda: not cut(editor), "the whole editor")
-    assert inbox.pane.banners.whole()
+    await until(lambda: not cut(editor) and inbox.pane.banners.whole(), "the whole of both")
     assert editor.text.isReadOnly()
     assert editor.text.toPlainText() == "my own draft"
     assert not editor.button.isVisible()

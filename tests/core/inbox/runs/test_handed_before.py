@@ -276,7 +276,8 @@ def test_a_resume_that_goes_on_has_not_failed(source, what, killed):
             os.kill(pid, signal.SIGKILL)
         failed = {"resume_failed"} | ({HANDED} if what == "call" else set())
         run = until(lambda: next((one for one in waiting(settings) if one.id == run.id
-                                  and one.state is not State.RUNNING), None))  # fmt: skip
+                                  and one.state is not State.RUNNING
+                                  and "resume_failed" in one.warnings), None))  # fmt: skip
         assert set(run.warnings) == failed | {"may_be_running"}
     else:
         wait.unlink()
