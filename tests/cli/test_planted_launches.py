@@ -134,3 +134,21 @@ def test_that_there_is_no_number_left_is_told(town, run):
     planted.unlink()
     assert says(town, AGENT, "relaunch", run, *WORD).returncode == 0
     wait_for(out.exists)
+
+
+@pytest.mark.parametrize("content", ["{}", "", "folder", "link"])
+def test_what_a_member_put_in_the_place_of_the_start_is_named(town, run, content):
+    place = town.source / "h1" / ".approvals" / f"{run}.start.json"
+    assert town.python(UNLISTED, PUT, place, content) == ""
+    out = resumes_by(town, PROGRAM)
+    for _ in range(2):
+        refused = says(town, AGENT, "relaunch", run, *WORD)
+        assert (refused.returncode, "[start_taken]" in refused.stderr) == (4, True)
+        assert f"{place.name} belongs to user {UNLISTED.uid}" in refused.stderr
+    assert not out.exists()
+    take_away = (
+        "import os, sys; (os.rmdir if os.path.isdir(sys.argv[1]) else os.unlink)(sys.argv[1])"
+    )
+    assert town.python(UNLISTED, take_away, place) == ""
+    assert says(town, AGENT, "relaunch", run, *WORD).returncode == 0
+    wait_for(out.exists)

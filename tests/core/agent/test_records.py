@@ -14,7 +14,7 @@ from lineclear.core.agent.convergence import Convergence
 from lineclear.core.agent.execution_record import checkpoint_of, run_of_execution
 from lineclear.core.agent.hooks import ToolCall
 from lineclear.core.agent.loop_record import loop_checkpoint_of, run_of_loop
-from lineclear.core.agent.request_record import call_of, call_of_pending, run_of
+from lineclear.core.agent.request_record import call_of, call_of_pending, ordinal_of, run_of
 from lineclear.core.agent.run import Action, Finish, Loss, Run, Turn
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.a3s import LoopCheckpoint
@@ -309,3 +309,17 @@ def test_a_foreign_count_costs_no_memory():
     document["turn"] = 2**60
     del document["lineclear"]
     assert run_of_loop(LoopCheckpoint.from_document(document)).iteration == 2**60
+
+
+@pytest.mark.parametrize(
+    "key, ordinal",
+    [
+        ("run-7:12", 12),
+        ("a:b:0", 0),
+        ("run-7", None),
+        ("run-7:-1", None),
+        ("r:1" + "0" * 5000, None),
+    ],
+)
+def test_the_name_of_a_call_ends_in_a_number_of_ours_or_has_none(key, ordinal):
+    assert ordinal_of(key) == ordinal

@@ -28,7 +28,7 @@ from lineclear.core.agent.kept_runs import (
 from lineclear.core.agent.loop import Agent, Loop, Setup, ToolPolicy
 from lineclear.core.agent.loop_checkpoints import LoopCheckpointSink, SessionStoreCheckpointSink
 from lineclear.core.agent.plainjson import plain, refuse_unless_json
-from lineclear.core.agent.request_record import call_of_pending, run_of
+from lineclear.core.agent.request_record import call_of_pending, ordinal_of, run_of
 from lineclear.core.agent.resume_store import FileResumeStore, Resumable, ResumeStore
 from lineclear.core.agent.run import Run
 from lineclear.core.agent.session_store import FileSessionStore
@@ -428,8 +428,8 @@ class AgentExecutor:
 
 def _holds(run: Run, call: Call) -> bool:
     """Tell whether a checkpoint was made after a call had come to its end."""
-    ordinal = call.key.rpartition(":")[2]
-    return ordinal.isdecimal() and run.done >= int(ordinal)
+    ordinal = ordinal_of(call.key)
+    return ordinal is not None and run.done >= ordinal
 
 
 def _beside(store: ResumeStore | None) -> FileSessionStore | None:

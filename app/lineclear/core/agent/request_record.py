@@ -25,6 +25,9 @@ from lineclear.core.ledger.ask import Call
 from lineclear.core.ledger.records import EXECUTOR, RequestBlock, Tokens
 from lineclear.core.ledger.store import Shown
 
+_MOST_DIGITS = 19
+"""Of the counters in records, which are 64 bits wide."""
+
 
 def call_of(run: Run, asked: ToolCall, agent: str, budget: Budget, **details: Any) -> Call:
     """Give the call to ask for, with all that a resume needs."""
@@ -119,9 +122,8 @@ def run_of(call: Call, kept: Run | None = None) -> Run:
     )
     if call.trace_id is not None:
         run.trace_id = call.trace_id
-    # The name of a call ends in its ordinal; another program's checkpoint has none.
-    ordinal = call.key.rpartition(":")[2]
-    run.ordinal = int(ordinal) if ordinal.isdecimal() else run.tool_calls
+    ordinal = ordinal_of(call.key)
+    run.ordinal = run.tool_calls if ordinal is None else ordinal
     block = read_round(call.round)
     if block is None:
         _take_alone(run, call, kept)
@@ -207,10 +209,21 @@ def _take_round(run: Run, call: Call, block: RoundBlock) -> None:
     run.took = {
         int(number): Tokens(**{name: getattr(took, name) for name in Tokens.model_fields})
         for number, took in block.took.items()
-        if number.isdecimal()
+        if _is_number(number)
     }
     run.fenced = block.fenced
     run.guards = Convergence(block.convergence)
+
+
+def ordinal_of(key: str) -> int | None:
+    """Give the ordinal in which the name of a call ends; another program's checkpoint has none."""
+    ordinal = key.rpartition(":")[2]
+    return int(ordinal) if _is_number(ordinal) else None
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether it is a number as we write it: Python reads no more than 4,300 digits."""
+    return text.isdecimal() and len(text) < _MOST_DIGITS
 
 
 def _take_alone(run: Run, call: Call, kept: Run | None) -> None:

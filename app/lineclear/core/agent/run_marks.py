@@ -17,7 +17,7 @@ from typing import Final, Literal, get_args
 
 from lineclear.core.agent.errors import ResumeSerializeError
 from lineclear.core.agent.pending_file import newest_call
-from lineclear.core.agent.request_record import pending_in
+from lineclear.core.agent.request_record import ordinal_of, pending_in
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.fileread import read_file
@@ -155,9 +155,10 @@ def last_begun(store: Store, run_id: str) -> int:
     for seq, aid in store.calls(named=store.own_names()):
         shown = None if seq is None else store.records(seq, aid).request
         block = None if shown is None else shown.block
-        asked_by, _, ordinal = ("" if block is None else block.key or "").rpartition(":")
-        if asked_by == run_id and ordinal.isdecimal():
-            ordinals.add(int(ordinal))
+        key = "" if block is None else block.key or ""
+        ordinal = ordinal_of(key)
+        if key.rpartition(":")[0] == run_id and ordinal is not None:
+            ordinals.add(ordinal)
     return max(ordinals)
 
 

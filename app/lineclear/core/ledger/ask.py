@@ -406,8 +406,9 @@ def _request_bytes(call: Call, block: RequestBlock) -> bytes:
     if len(raw) > MAX_REQUEST_BYTES:
         raise Unreadable(
             "too_large",
-            f"{_named(call)} cannot be asked: it takes {len(raw) >> 20} MiB, and at most"
-            f" {MAX_REQUEST_BYTES >> 20} MiB are shown to an operator.",
+            f"{_named(call)} cannot be asked: it takes {len(raw) >> 20} MiB"
+            f"{'' if call.round is None else ', the other calls of its round among it'}, and at"
+            f" most {MAX_REQUEST_BYTES >> 20} MiB are shown to an operator.",
         )
     return raw
 

@@ -8,7 +8,7 @@ from typing import Any
 from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.characters.text import visible_line
 from lineclear.core.checkpoints.model import Json
-from lineclear.core.errors import MayHaveRun, NotConfirmed, Unreadable
+from lineclear.core.errors import MayHaveRun, NotConfirmed, Refusal, Unreadable
 from lineclear.core.ledger import liveness
 from lineclear.core.ledger.bound import NO_OUTCOME, START_TAKEN
 from lineclear.core.ledger.clock import read_now
@@ -197,6 +197,19 @@ def begin_resumed(store: Store, shown: Shown, word: Launch | Decision) -> bool:
         **_under_lock(store),
     )
     return store.commit("start", shown.seq, shown.aid, start.encode()) is Commit.WON
+
+
+def refuse_taken(store: Store, aid: str) -> None:
+    """Raise Refusal (`start_taken`) where what has the start's name started nothing.
+
+    It says whose it is; while it stands nothing can start.
+    """
+    try:
+        store.reader.start(None, aid)
+    except Unreadable as why:
+        why.raise_if_passing()
+        if why.code in START_TAKEN:
+            raise Refusal(why.sentence, code="start_taken") from why
 
 
 def _says_no(store: Store, shown: Shown) -> bool:

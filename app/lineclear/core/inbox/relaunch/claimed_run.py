@@ -49,6 +49,7 @@ from lineclear.core.ledger.start import (
     begin,
     begin_resumed,
     read_decision,
+    refuse_taken,
 )
 from lineclear.core.ledger.store import Shown, Store
 from lineclear.core.ledger.takeovers import NOT_BEGUN, is_taken_up
@@ -212,9 +213,11 @@ def _begin_denied(store: Store, shown: Shown, verified: Verified) -> Shown:
 
 
 def _refuse_second(store: Store, aid: str, *, won: bool) -> None:
-    if not won:
-        told = worded("Another relaunch of this run came first.")
-        raise Refusal(told, code=_code_of_started(store, aid))
+    if won:
+        return
+    refuse_taken(store, aid)
+    told = worded("Another relaunch of this run came first.")
+    raise Refusal(told, code=_code_of_started(store, aid))
 
 
 def _code_of_started(store: Store, aid: str) -> str:

@@ -43,7 +43,7 @@ from lineclear.core.ledger.liveness import Process, current_owner, process_of
 from lineclear.core.ledger.outcome import finish
 from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.records import Launch, Start, new_nonce
-from lineclear.core.ledger.start import begin_resumed
+from lineclear.core.ledger.start import begin_resumed, refuse_taken
 from lineclear.core.ledger.store import Store
 from lineclear.core.ledger.takeovers import (
     NOT_TAKEN_UP,
@@ -235,6 +235,7 @@ def _begin(
     )
     won = store.commit("launch", None, shown.aid, launch.encode(), n) is Commit.WON
     if not won or not begin_resumed(store, shown, launch):
+        refuse_taken(store, shown.aid)
         raise Refusal(worded("Another relaunch of this run came first."), code="alive")
 
 
