@@ -95,7 +95,14 @@ def test_every_text_of_the_window_is_in_the_catalogue(part, tmp_path):
 
 @pytest.mark.e2e
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize(
+    "look",
+    [
+        # The main window in every run.
+        pytest.param(look, marks=() if look == "window" else pytest.mark.thorough)
+        for look in LOOKS
+    ],
+)
 def test_longer_words_are_not_cut_and_do_not_overlap(look, tmp_path):
     """Larger type asks for a window of the same least size as longer words do."""
     texts.pseudo(tmp_path / "locale")
