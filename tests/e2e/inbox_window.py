@@ -72,8 +72,15 @@ class InboxWindow:
     # --- Doing ----------------------------------------------------------------------------------
 
     def click_widget(self, name: str) -> None:
-        """Click into the middle of a widget."""
-        place = self.widget(name)
+        """Click into the middle of a widget once it stands still, as who looks at it does."""
+        looks: list[dict[str, int]] = []
+
+        def still() -> dict[str, int] | None:
+            looks.append(self.widget(name))
+            return looks[-1] if looks[-5:] == [looks[-1]] * 5 else None
+
+        place = wait_for(f"{name} to stand still", still)
+        assert place is not None
         self.desktop.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)
 
     def select(self, text: str) -> None:
