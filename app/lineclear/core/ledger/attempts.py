@@ -20,7 +20,7 @@ from lineclear.core.ledger.bound import NO_OUTCOME, NO_START
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.clock import local_time
 from lineclear.core.ledger.layout import results_name
-from lineclear.core.ledger.numbered import Named
+from lineclear.core.ledger.numbered import Named, late_outcomes_in
 from lineclear.core.ledger.outcome import settle_revoked
 from lineclear.core.ledger.records import Launch, Outcome, Revoked
 from lineclear.core.ledger.store import Store
@@ -136,10 +136,11 @@ def _failed_or_taken_back(
     looks next comes as far.
     """
     # Of a file of thousands of calls few have a record yet: one listing tells which.
-    named = {name.aid for _, name in store.names() if name.aid is not None}
+    listing = store.names()
+    named = {name.aid for _, name in listing if name.aid is not None}
     asked = frozenset(aid for shown, aid in zip(calls, aids, strict=True) if shown.call is not None)
     recorded = named & {*aids, run}
-    ended = _failed(store, recorded, asked)
+    ended = _failed(store, recorded, asked, listing)
     if ended is not None:
         return ended
     cut_short = [
@@ -158,19 +159,18 @@ def _failed_or_taken_back(
         # It is taken back all the same, and the next look comes as far.
         _log.warning("A taking back is not finished yet: %s", why.sentence)
         return None
-    return _failed(store, recorded, asked)
+    return _failed(store, recorded, asked, store.names())
 
 
-def _failed(store: Store, aids: Iterable[str], asked: frozenset[str]) -> Outcome | None:
+def _failed(
+    store: Store, aids: Iterable[str], asked: frozenset[str], named: Iterable[Named]
+) -> Outcome | None:
     """Give how an attempt came to nothing; None where it did not, goes on, or may have run.
 
-    ASKED are those of AIDS that are of calls.
+    ASKED are those of AIDS that are of calls; NAMED is a listing by `names`.
     """
     failures: list[Outcome] = []
-    late: dict[str | None, list[Named]] = {}
-    for name in sorted(store.names(), key=lambda one: one[1].n or 0):
-        if name[1].kind == "outcome-late":
-            late.setdefault(name[1].aid, []).append(name)
+    late = late_outcomes_in(named)
     for aid in aids:
         try:
             outcome = store.reader.outcome(None, aid, named=late.get(aid, ()))

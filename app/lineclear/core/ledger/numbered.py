@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -31,3 +31,12 @@ def by_listing(
     names = (name for name in names_in(dir_fd, folder) if name.startswith(before))
     found = [(name, parsed) for name in names if (parsed := parse_name(name)) is not None]
     return sorted(found, key=lambda one: one[1].n or 0)
+
+
+def late_outcomes_in(named: Iterable[Named]) -> dict[str | None, list[Named]]:
+    """Give the late outcomes of a listing by their calls' ids, each call's by number."""
+    found: dict[str | None, list[Named]] = {}
+    for one in sorted(named, key=lambda one: one[1].n or 0):
+        if one[1].kind == "outcome-late":
+            found.setdefault(one[1].aid, []).append(one)
+    return found

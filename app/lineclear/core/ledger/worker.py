@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from lineclear.core.ledger.folders import (
 from lineclear.core.ledger.layout import APPROVALS, LOCK, WORKERS
 from lineclear.core.ledger.liveness import LockState, Process
 from lineclear.core.ledger.lock import AgentLock
+from lineclear.core.ledger.numbered import Named, late_outcomes_in
 from lineclear.core.ledger.patience import Patience
 from lineclear.core.ledger.records import Owner, Start
 from lineclear.core.ledger.store import Store
@@ -175,18 +176,21 @@ def _made(store: Store, *names: str) -> Iterator[int]:
 
 def _is_open(store: Store) -> bool:
     """Tell whether this process started what has no outcome: then its lock is asked for."""
-    named = [name for _, name in store.names() if name.seq is None]
-    for name in named:
-        if name.kind == "start" and name.aid is not None and not _ended(store, name.aid):
+    named = store.names()
+    late = late_outcomes_in(named)
+    for _, name in named:
+        if name.seq is not None or name.kind != "start" or name.aid is None:
+            continue
+        if not _ended(store, name.aid, late.get(name.aid, ())):
             start = store.reader.start(None, name.aid)
             if isinstance(start, Start) and start.owner == liveness.current_owner():
                 return True
     return False
 
 
-def _ended(store: Store, aid: str) -> bool:
+def _ended(store: Store, aid: str, late: Iterable[Named]) -> bool:
     try:
-        store.reader.outcome(None, aid)
+        store.reader.outcome(None, aid, named=late)
     except Unreadable:
         return False
     return True
