@@ -13,7 +13,7 @@ from lineclear.core.checkpoints import jsontext
 from lineclear.core.checkpoints.model import MISSING, Json
 from lineclear.core.checkpoints.sniff import FORMATS
 from lineclear.core.errors import AlreadyDecided, LineclearError, Refusal, Unreadable
-from lineclear.core.ledger.bound import NO_OUTCOME, NO_START
+from lineclear.core.ledger.bound import NO_START
 from lineclear.core.ledger.clock import MAX_VALID_S, before_asked, local_time, read_now
 from lineclear.core.ledger.commit import Commit
 from lineclear.core.ledger.ended_as import UNTOUCHED, ended_as, untouched
@@ -30,6 +30,7 @@ from lineclear.core.ledger.liveness import Process
 from lineclear.core.ledger.outcome import (
     close_projection,
     make_outcome,
+    outcome_stands,
     settle_revoked,
     settled_beside,
 )
@@ -452,7 +453,7 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
             worded("{tool} was taken back, not started.", tool=tool_of(shown)), code="not_uncertain"
         )
     starter = who_started(store, start)
-    if _outcome_stands(store, shown):
+    if outcome_stands(store, shown.seq, shown.aid):
         raise _already_ended(store, shown)
     if starter.process is not Process.DEAD:
         raise Refusal(
@@ -461,15 +462,6 @@ def _refuse_certain(store: Store, shown: Shown) -> None:
             ),
             code="not_uncertain",
         )
-
-
-def _outcome_stands(store: Store, shown: Shown) -> bool:
-    try:
-        store.reader.outcome(shown.seq, shown.aid)
-    except Unreadable as why:
-        why.raise_if_passing()
-        return why.code not in NO_OUTCOME
-    return True
 
 
 def _start(store: Store, shown: Shown) -> Start | Revoked | None:

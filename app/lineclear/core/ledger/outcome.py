@@ -83,6 +83,19 @@ def make_outcome(
     )
 
 
+def outcome_stands(store: Store, seq: int | None, aid: str) -> bool:
+    """Tell whether an outcome of a call stands, or what may be one.
+
+    Raises Unreadable where a look failed for a moment.
+    """
+    try:
+        store.reader.outcome(seq, aid)
+    except Unreadable as why:
+        why.raise_if_passing()
+        return why.code not in NO_OUTCOME
+    return True
+
+
 def settle_revoked(store: Store, shown: Shown, revoked: Revoked) -> None:
     """Close a call whose approval was taken back; whoever sees it may. Raises NotConfirmed."""
     finish(store, shown, "withdrawn", by=revoked.revoked.by)

@@ -17,12 +17,11 @@ from lineclear.core.checkpoints.characters.spelling import spelled
 from lineclear.core.checkpoints.characters.text import reveal, visible_line
 from lineclear.core.errors import LineclearError, Unreadable
 from lineclear.core.ledger import lock
-from lineclear.core.ledger.bound import NO_OUTCOME
 from lineclear.core.ledger.calls import Shown
 from lineclear.core.ledger.commit import sync_folder
 from lineclear.core.ledger.layout import APPROVALS, left_in, taken_over_folder
 from lineclear.core.ledger.liveness import Process
-from lineclear.core.ledger.outcome import finish
+from lineclear.core.ledger.outcome import finish, outcome_stands
 from lineclear.core.ledger.platform import oserrors
 from lineclear.core.ledger.records import Start
 from lineclear.core.ledger.run_notes import run_notes
@@ -171,7 +170,7 @@ class _Standing(Enum):
 
 
 def _standing(store: Store, aid: str) -> _Standing:
-    if store.native or not _is_absent(store, aid):
+    if store.native or outcome_stands(store, None, aid):
         return _Standing.OTHER
     try:
         start = store.reader.start(None, aid)
@@ -186,12 +185,3 @@ def _standing(store: Store, aid: str) -> _Standing:
     owner = start.owner.model_dump(mode="python", exclude_unset=True)
     by_itself = start.decision.get("owner") == owner
     return _Standing.DIED if by_itself else _Standing.RELAUNCH_DIED
-
-
-def _is_absent(store: Store, aid: str) -> bool:
-    try:
-        store.reader.outcome(None, aid)
-    except Unreadable as why:
-        why.raise_if_passing()
-        return why.code in NO_OUTCOME
-    return False
